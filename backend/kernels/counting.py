@@ -2,7 +2,7 @@
 
 Words: how many items; the mask; where the number is written (i64).
 
-Neighbours: `store` (compiles it), `backend.run.cpu.linked_library` (calls it).
+Neighbours: `store` (compiles it), `backend.run.cpu.bindings` (calls it).
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""A plan prepared to run many times: steps compiled once, kernels kept, one run at a time; as a native call where it can be one.
+"""A plan prepared to run many times: steps compiled once, kernels kept, one run at a time; a native program where it can be one.
 
 For functions called from Python, where compiling the steps would cost more than running them.  What a run leaves is as
 in `executor`.  Only plans of one queue; not to be used by two threads at once (callers keep one for each; they may share
 `Links`).
 
-Neighbours: `executor` (steps), `cpu.linking` (native calls), `shell.embedding` and `backend.execute` (who call).
+Neighbours: `executor` (steps), `native.encode` (native programs), `shell.embedding` and `backend.execute` (who call).
 """
 
 from __future__ import annotations
@@ -16,73 +16,72 @@ from typing import Any, Final
 from ...lang.diagnostics import Diagnostic, RunFailed
 from ..graph import traverse
 from ..graph.bind import BoundGraph
-from ..graph.phases import Input, Output, Print
+from ..graph.phases import Input, Output, Phase, Print
+from ..kernels import policy
 from ..schedule.plan.model import DeviceId, Plan
 from .cpu import CpuBackend
-from .cpu.drafting import OTHER, Take, Verdict
-from .cpu.linking import link, printed_name
 from .executor import current_span, is_shared, need_text, require_memory
 from .failures import CheckFailed
 from .machine import Machine, Results, Shown
 from .memory import Memory
+from .native import native
+from .native.encode import NotEncoded, encoded
+from .native.program import OTHER, Program
 from .words.assemble import assemble
 from .words.interpret import compile_words
+from .words.program import Word
 
 FIRST_ASKED: Final = 4
-MOST_WAIT: Final = 256
-"""Runs after which a native call is first asked for, and at most until it is asked for again."""
-MOST_LINKED: Final = 16
+"""Runs after which there is a native program."""
 _NEVER: Final = 1 << 62
 _new: Final[Callable[..., Any]] = tuple.__new__
 """Makes a named tuple in half the time that its own class takes."""
 _NO_HOLDINGS: Final = Results._field_defaults["held"]
-_TAKES: Final[dict[type, Take]] = {float: Take.FLOAT, int: Take.INT}
+_NUMBERS: Final = frozenset({float, int})
 
 
 class Links:
-    """The native calls of a plan by what is given, in the order of the inputs; several threads may ask."""
+    """What native programs of a plan take and give; `latest`: the one that was used last, which several threads may call."""
 
-    __slots__ = ("asked", "due", "latest", "linked", "names", "outputs", "runs")
+    __slots__ = ("latest", "names", "outputs")
 
     def __init__(self, names: Sequence[str], outputs: Sequence[str]) -> None:
         self.names, self.outputs = tuple(names), tuple(outputs)
-        self.linked: dict[Any, Callable[..., Any]] = {}
-        self.runs, self.asked, self.due = 0, 0, FIRST_ASKED if outputs else _NEVER
         self.latest: Callable[..., Any] = no_call
 
     def run(self, prepared: PreparedPlan, given: Sequence[object], arrays: Sequence[Any]) -> Any:
-        """The output (a tuple of several) through a native call; `OTHER` if there is none yet.  `given` may have Python's numbers
-        where `arrays` has arrays of them."""
-        self.runs += 1
-        if not self.linked and self.runs < self.due:
+        """The output (a tuple of several) by native code; `OTHER` where it is for Python.
+
+        `given` may have Python's numbers where `arrays` has arrays of them."""
+        program = prepared.program()
+        if program is None:
             return OTHER
-        takes = [_TAKES.get(type(value), Take.ARRAY) for value in given]
-        key = tuple([(take, array.strides) for take, array in zip(takes, arrays, strict=True)])
-        found = self.linked.get(key)
-        if found is None:
-            if self.runs < self.due:
-                return OTHER
-            made = prepared.link(tuple(zip(self.names, arrays, takes, strict=True)), self.outputs, self.runs - self.asked)
-            self.asked = self.runs
-            if made is Verdict.LAYOUT:
-                made = no_call
-            if isinstance(made, Verdict):
-                self.due = self.runs + min(self.runs, MOST_WAIT) if made is Verdict.LATER else _NEVER
-                return OTHER
-            found = self.linked[key] = made
-            if len(self.linked) >= MOST_LINKED:
-                self.due = _NEVER
-        result = found(
-            *[value if take is not Take.ARRAY else array for value, take, array in zip(given, takes, arrays, strict=True)]
-        )
+        taken = [value if type(value) in _NUMBERS else array for value, array in zip(given, arrays, strict=True)]
+        result = program.function(*taken)
+        if result is OTHER and program.admit(arrays):
+            result = program.function(*taken)
         if result is not OTHER:
-            self.latest = found
+            self.latest = program.function
         return result
 
 
 def no_call(*given: object) -> Any:
     """A native call that is for nothing."""
     return OTHER
+
+
+def native_program(
+    words: Sequence[Word], machine: Machine, backend: CpuBackend, inputs: Sequence[str],
+    exhausted: Callable[[Phase | None], RunFailed], reset: Callable[[], int] | None,
+) -> Program | None:  # fmt: skip
+    """None where there is no native code, or it is no program for it."""
+    made = None if policy.mode() is policy.Mode.OFF else native()
+    if made is None:
+        return None
+    try:
+        return encoded(made, words, machine, backend, inputs, exhausted, reset)
+    except NotEncoded:
+        return None
 
 
 class PreparedPlan:
@@ -101,17 +100,33 @@ class PreparedPlan:
         self._run = compile_words(self._machine, self._words, plan.home)
         self._defines = any(traverse.defines(phase) for phase in phases.values())
         self.links = links or links_of(bound)
+        self._program: Program | None = None
+        self._runs, self._due = 0, FIRST_ASKED
         self._named = sum(isinstance(p, Output) for p in graph.phases)
         shown = [p for p in graph.phases if isinstance(p, Output)], [p for p in graph.phases if isinstance(p, Print)]
         self._is_single = self._named == 1 and not shown[1]
         self._kinds = [graph.types[p.arg].element.kind for row in shown for p in row]
 
-    def link(
-        self, arguments: Sequence[tuple[str, Any, Take]], outputs: Sequence[str], runs: int
-    ) -> Callable[..., Any] | Verdict:  # fmt: skip
-        """The plan as a native call for arguments like these (`cpu.linking.link`)."""
-        machine = self._machine
-        return link(self._words, machine.phases, machine, self._plan.devices[0].threads, arguments, outputs, runs)
+    def program(self) -> Program | None:
+        """The plan for native code, once it has run a few times."""
+        self._runs += 1
+        if self._program is None or self._program.is_retired:
+            if self._runs < self._due or not self.links.outputs:
+                return None
+            reset = self._reset if self._defines else None
+            self._program = native_program(self._words, self._machine, self._backend, self.links.names, self._exhausted, reset)
+            self._due = _NEVER if self._program is None else 0
+        return self._program
+
+    def _reset(self) -> int:
+        """What a run before this one has found is nothing to it."""
+        self._machine.sizes.clear()
+        self._machine.sizes.update(self._sizes)
+        return 0
+
+    def _exhausted(self, phase: Phase | None) -> RunFailed:
+        span = current_span(self._machine) if phase is None else phase.span
+        return RunFailed([Diagnostic("E702", f"memory ran out; {need_text(self._plan)}", span)])
 
     def run(self, inputs: Mapping[str, Any]) -> Results:
         """Run on host arrays by name, of the kinds and shapes that were planned.  RunFailed: a run-time check, or memory."""
@@ -141,8 +156,7 @@ class PreparedPlan:
         machine = self._machine
         machine.inputs = inputs
         if self._defines:
-            machine.sizes.clear()
-            machine.sizes.update(self._sizes)
+            self._reset()
         try:
             with self._backend.quiet():
                 self._run(self._memory)
@@ -150,8 +164,7 @@ class PreparedPlan:
         except CheckFailed as failure:
             raise RunFailed([Diagnostic(failure.code, failure.message, failure.span or current_span(machine))]) from None
         except MemoryError:
-            text = f"memory ran out; {need_text(self._plan)}"
-            raise RunFailed([Diagnostic("E702", text, current_span(machine))]) from None
+            raise self._exhausted(None) from None
         finally:
             machine.inputs = {}
             machine.printed, machine.outputs = [], {}
@@ -163,7 +176,7 @@ def links_of(bound: BoundGraph) -> Links:
     """Of all inputs; of all outputs, then of what is printed, each in the order of the graph."""
     phases = bound.graph.phases
     outputs = [p.name for p in phases if isinstance(p, Output)]
-    prints = [printed_name(place) for place in range(sum(isinstance(p, Print) for p in phases))]
+    prints = [f"print {place}" for place in range(sum(isinstance(p, Print) for p in phases))]
     return Links([p.name for p in phases if isinstance(p, Input)], [*outputs, *prints])
 
 

@@ -16,9 +16,9 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from ...backend import Detail, Device, bind_shapes, plan
-from ...backend.run.cpu.drafting import OTHER
 from ...backend.run.cpu.kinds import NumArray
 from ...backend.run.files.trouble import FileTrouble
+from ...backend.run.native.program import OTHER
 from ...backend.run.prepared import Links, PreparedPlan, no_call
 from ...backend.schedule.single.one_device import HOME
 from ...lang.diagnostics import Diagnostic, Rejected, RhoError

@@ -25,8 +25,6 @@ import pytest
 import rho
 from rho.backend.kernels import policy
 from rho.backend.run import prepared
-from rho.backend.run.cpu import linking
-from rho.backend.run.cpu.drafting import Verdict
 from rho.tests.backend.differential import checked, difference
 from rho.tests.calls.cases import LAYOUTS, SIZES, Array, Program, programs, values
 
@@ -73,7 +71,7 @@ def plainly(function: Callable[..., Any], *arguments: Array) -> Any:
     """What NumPy makes of copies, by a function that is called here alone; the error that says why it makes nothing."""
     copies = [np.array(argument, order="C") for argument in arguments]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(prepared, "link", lambda *_: Verdict.NEVER)
+        patch.setattr(prepared, "native_program", lambda *_: None)
         patch.setattr(policy, "mode", lambda: policy.Mode.OFF)
         try:
             return function(*copies)
@@ -222,23 +220,11 @@ def main() -> None:
     repeats, threads, *numbers = map(int, sys.argv[1:])
     if repeats < MANY:  # kernels come at once, not after some hundred calls
         policy.COMPILE_NANOSECONDS = 1.0  # type: ignore[misc]
-    unwritten: list[Verdict] = []
-    known, every = linking.is_accounted, programs()
-
-    def told(*asked: Any) -> bool:
-        fine = known(*asked)
-        if not fine:
-            unwritten.append(Verdict.UNWRITTEN)
-        return fine
-
-    linking.is_accounted = told
+    every = programs()
     for number in numbers:
         print(json.dumps({"starts": number}), flush=True)
         trial = Trial(every[number], repeats)
         trial.run(threads)
-        if unwritten:
-            trial.report("a draft that forgets a launch")
-            unwritten.clear()
         print(json.dumps({"ends": number, "calls": trial.calls, "problems": trial.problems[:ENOUGH]}), flush=True)
 
 

@@ -17,7 +17,8 @@ import rho
 from rho.backend.kernels import policy
 from rho.backend.run import native, pool, prepared
 from rho.backend.run.cpu import launching
-from rho.backend.run.cpu.drafting import OTHER, Verdict
+from rho.backend.run.native import program
+from rho.backend.run.native.program import OTHER
 from rho.shell.embedding.functions import Function
 
 pytest.importorskip("llvmlite")
@@ -44,14 +45,14 @@ def linked(text: str, *arguments: object) -> Function:
 
 @pytest.fixture
 def unlinked(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(prepared, "link", lambda *_: Verdict.NEVER)
+    monkeypatch.setattr(prepared, "native_program", lambda *_: None)
     yield
 
 
 def plainly(text: str, *arguments: object) -> Any:
     """What the plan itself gives."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(prepared, "link", lambda *_: Verdict.NEVER)
+        patch.setattr(prepared, "native_program", lambda *_: None)
         patch.setattr(policy, "mode", lambda: policy.Mode.OFF)
         return rho.compile(text)(*arguments)
 
@@ -263,7 +264,7 @@ def test_python_joins_what_native_code_cannot(monkeypatch: pytest.MonkeyPatch) -
     x = np.random.default_rng(4).standard_normal(400_000)
     expected = plainly("{+/⍵}", x)
     monkeypatch.setattr(launching, "native", lambda: None)
-    monkeypatch.setattr("rho.backend.run.cpu.linking.native", lambda: None)
+    monkeypatch.setattr(prepared, "native", lambda: None)
     assert same(linked_or_not("{+/⍵}", x), expected)
 
 
@@ -289,8 +290,9 @@ def test_layouts_are_linked_each_and_not_without_end() -> None:
     for _ in range(ENOUGH):
         for given in layouts:
             assert same(function(given), plainly_cached("{,⍵×2}", given))
-    ready = [ready for ready in function._ready.values() if len(ready.links.linked) > 1]
-    assert ready and all(len(ready.links.linked) <= prepared.MOST_LINKED for ready in function._ready.values())
+    programs = [plan._program for ready in function._ready.values() for plan in ready.free]
+    counts = [made.words[program.HEAD + 1] for made in programs if made is not None]
+    assert max(counts) > 1 and all(count <= program.MOST_LAYOUTS for count in counts)
 
 
 def plainly_cached(text: str, given: Any) -> Any:

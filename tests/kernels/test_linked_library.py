@@ -10,7 +10,7 @@ import pytest
 import rho
 from rho.backend.kernels import policy
 from rho.backend.run import native
-from rho.backend.run.cpu.drafting import OTHER
+from rho.backend.run.native.program import OTHER
 from rho.shell.embedding.functions import Function
 
 from .test_linked import linked, plainly, same

@@ -16,8 +16,8 @@ import rho
 from rho.backend.kernels import policy
 from rho.backend.run import native
 from rho.backend.run.cpu import blas
-from rho.backend.run.cpu.drafting import OTHER
 from rho.backend.run.cpu.products import bound_product, products_of
+from rho.backend.run.native.program import OTHER
 from rho.typechecker.elements import Kind
 
 pytestmark = pytest.mark.skipif(blas.blas() is None, reason="NumPy's BLAS is none that is known")

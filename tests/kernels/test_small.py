@@ -11,7 +11,6 @@ import rho
 from rho.backend.kernels import policy
 from rho.backend.run import prepared
 from rho.backend.run.cpu import compiled, row_kernels, structured
-from rho.backend.run.cpu.drafting import Verdict
 
 
 @pytest.mark.parametrize("text", ["{+/⍺×⍵}", "{(+⌿⍺-⍵)÷≢⍵}", "{×/1+⍺×⍵}", "{((((⍺×3)+⍵)×⍺)+1)×⍵-⍺÷1+⍵}"])
@@ -21,7 +20,7 @@ def test_bits_stay(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(policy, name, value)
     for module in (compiled, row_kernels):
         monkeypatch.setattr(module, "ASKED", 2)
-    monkeypatch.setattr(prepared, "link", lambda *_: Verdict.NEVER)
+    monkeypatch.setattr(prepared, "native_program", lambda *_: None)
     structured._kept.clear()
     ran: list[int] = []
     for owner, name in ((compiled.CompiledRun, "run_directly"), (row_kernels.RowBinding, "call")):

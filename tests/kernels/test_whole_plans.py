@@ -27,7 +27,7 @@ def test_a_linked_plan_runs_in_several_threads_at_once(monkeypatch: pytest.Monke
     for _ in range(12):
         backend.execute(plan, bound, given)
     found = prepared._again[id(plan)]
-    assert found.prepared is not None and found.prepared.links.linked
+    assert found.prepared is not None and found.prepared._program is not None
 
     def never(*arguments: object, **named: object) -> object:
         raise AssertionError("step by step")

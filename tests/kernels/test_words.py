@@ -11,7 +11,7 @@ import pytest
 import rho
 from rho.backend.kernels import policy
 from rho.backend.run import native
-from rho.backend.run.cpu.drafting import OTHER
+from rho.backend.run.native.program import OTHER
 
 pytestmark = pytest.mark.skipif(native.native() is None, reason="no native calls in this Python")
 

@@ -10,8 +10,8 @@ import numpy as np
 import rho
 from rho.backend.kernels import policy
 from rho.backend.run import native
-from rho.backend.run.cpu.drafting import OTHER
 from rho.backend.run.native.host import this_host
+from rho.backend.run.native.program import OTHER
 
 PROGRAMS = (
     ("{1+2×⍵}", lambda x: 1 + 2 * x),

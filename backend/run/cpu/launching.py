@@ -2,7 +2,7 @@
 
 Addresses are not part of a bound kernel: a launch names them by numbers of bases, so that one text of words serves every run.
 
-Neighbours: `compiled` (binds), `linking` (puts launches of several phases into one call), `run.native` (runs them).
+Neighbours: `compiled` (binds), `bindings` (puts launches into native programs), `run.native` (runs them).
 """
 
 from __future__ import annotations

@@ -12,8 +12,8 @@ operands:
 
 A batch is so many products, each with the bits that it has alone; a piece is then the same part of several of them.
 
-Neighbours: `blas` (what is called), `kernels.products` (the text), `library.contracting` (asks), `linked_library` (in native
-calls).
+Neighbours: `blas` (what is called), `kernels.products` (the text), `library.contracting` (asks), `bindings` (in native
+programs).
 """
 
 from __future__ import annotations

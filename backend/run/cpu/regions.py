@@ -46,7 +46,7 @@ BackendOf: TypeAlias = Callable[[int], Backend]
 Key: TypeAlias = tuple[tuple[bool, ...], tuple[tuple[str, Known], ...]]
 """What code depends on: which arrays have neighbours side by side, and which index vectors count."""
 _LAUNCH_NANOSECONDS: Final = 500.0
-"""What one costs in a native call."""
+"""What one costs in a native program."""
 _CALL_NANOSECONDS: Final = 2_500.0
 """What a routine costs in a region beside its work."""
 _STEP_NANOSECONDS: Final = 40_000.0

@@ -34,6 +34,7 @@ from ..device import Backend, Kernel, Types
 from ..failures import CheckFailed
 from .kinds import DTYPES, NumArray
 from .products import product_into
+from .short_forms import routine_of
 
 _MOST_BOUND: Final = 64
 """Places of operands and results of one call whose arrays are kept."""
@@ -178,10 +179,9 @@ class _Site:
         return self.backend.structured(with_numbers(phase, self.routine.numbers), self.types)
 
     def short(self, phase: LibraryPhase) -> Kernel | None:
-        """By NumPy's calls alone, as linked calls have it, where the region finds no size of the phase."""
-        from .linked_calls import SHORT
+        """By NumPy's calls alone, as native programs have it, where the region finds no size of the phase."""
 
-        made = None if phase.op not in SHORT or self.routine.sizes else SHORT[phase.op](phase, self.types)
+        made = None if self.routine.sizes else routine_of(phase, self.types)
         return None if made is None else lambda memory, _: (made(*[memory[value] for value in phase.args]),)
 
     def bind(self, words: Sequence[int]) -> Bound:

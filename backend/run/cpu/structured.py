@@ -120,7 +120,7 @@ def _is_product(phase: Structured, node: ApplyNode) -> bool:
 
 
 class _Small:
-    """A small phase, on NumPy; its kernel is there for linked calls."""
+    """A small phase, on NumPy; its kernel is there for native programs."""
 
     def __init__(self, run: Kernel, through: Callable[[], Kernel]) -> None:
         self.now, self._through = run, through

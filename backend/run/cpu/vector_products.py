@@ -4,7 +4,7 @@ BLAS adds these up as it likes: by the threads it has at that moment, by the cor
 memory.  Each is therefore a structured phase of its own here, with the kernels, tiers and bits of `+/x×y`: an item follows from
 the items it is made of and their number alone.
 
-Neighbours: `library.contracting` (asks), `linked_library` (in native calls), `structured` (runs them), `products` (matrices).
+Neighbours: `library.contracting` (asks), `bindings` (in native programs), `structured` (runs them), `products` (matrices).
 """
 
 from __future__ import annotations

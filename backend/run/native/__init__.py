@@ -1,4 +1,4 @@
-"""Native code that calls kernels: a pool of threads for the chunks of a launch, and Python functions that run programs of words.
+"""Native code that calls kernels: a pool of threads for the chunks of a launch, and the interpreter of programs of words.
 
 Both are C (`runtime.c`), checked in as LLVM text (`runtime.ll`), compiled once and kept on disk.  Where that cannot be had (no
 llvmlite, a host that is not as expected) everything goes through Python instead, with the same bits.
@@ -6,7 +6,7 @@ llvmlite, a host that is not as expected) everything goes through Python instead
 Workers are Python's daemon threads inside native code: they hold no lock of the interpreter, end with the process, and are
 started when a launch first has chunks for them.  A forked child has a new pool without workers, and starts its own.
 
-Neighbours: `host` (what it is given), `words` (the operations), `cpu.launching` (launches), `cpu.linking` (calls).
+Neighbours: `host` (what it is given), `words` (the operations), `cpu.launching` (launches), `encode` (programs).
 """
 
 from __future__ import annotations

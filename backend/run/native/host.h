@@ -30,6 +30,8 @@ struct host {
     object (*PyErr_Occurred)(void);
     int (*PyErr_ExceptionMatches)(object);
     void (*PyErr_Clear)(void);
+    object (*PyErr_NoMemory)(void);
+    int (*PyErr_CheckSignals)(void);
     void (*Py_IncRef)(object);
     void (*Py_DecRef)(object);
     object (*PyTuple_New)(word);
@@ -43,11 +45,11 @@ struct host {
     object (*PyArray_NewFromDescr)(object type, object dtype, int rank, const word *shape, const word *strides, void *data, int flags, object);
     int (*PyArray_SetBaseObject)(object array, object owner);
     /* Bytes from an object's start: its type; a tuple's items; an array's fields. */
-    word type, items, data, rank, shape, strides, dtype;
+    word type, items, data, rank, shape, strides, base, dtype;
     /* The number of the clock that only goes on; nanoseconds of a lone launch that are worth waking workers for. */
     word clock, worth_waking;
-    /* The exceptions that `call` answers by what it returns for other arguments. */
-    object forgiven;
+    /* The exception that says so. */
+    object memory_error;
 };
 
 static struct host host;

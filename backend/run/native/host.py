@@ -16,7 +16,6 @@ from typing import Any, Final
 import numpy as np
 
 from ...kernels import policy
-from ..failures import CheckFailed
 
 _OFFERED: Final = ("worker", "launch", "call", "renew", "alone")
 _SYSTEM: Final = (
@@ -26,15 +25,13 @@ _SYSTEM: Final = (
 _PROCESSORS: Final = ("sched_getcpu", "sched_getaffinity", "pthread_self", "pthread_setaffinity_np")
 """What Linux has of processors; without them workers run where the system puts them."""
 _PYTHON: Final = (
-    "PyFloat_AsDouble", "PyLong_AsLongLong", "PyErr_Occurred", "PyErr_ExceptionMatches", "PyErr_Clear", "Py_IncRef",
-    "Py_DecRef", "PyTuple_New", "PyTuple_SetItem", "PyObject_Vectorcall", "PyLong_FromLongLong", "PyEval_SaveThread",
-    "PyEval_RestoreThread", "PyFloat_Type", "PyLong_Type",
+    "PyFloat_AsDouble", "PyLong_AsLongLong", "PyErr_Occurred", "PyErr_ExceptionMatches", "PyErr_Clear", "PyErr_NoMemory",
+    "PyErr_CheckSignals", "Py_IncRef", "Py_DecRef", "PyTuple_New", "PyTuple_SetItem", "PyObject_Vectorcall",
+    "PyLong_FromLongLong", "PyEval_SaveThread", "PyEval_RestoreThread", "PyFloat_Type", "PyLong_Type",
 )  # fmt: skip
 _NUMPY: Final = {"PyArray_NewFromDescr": 94, "PyArray_SetBaseObject": 282}
 """The places of these in NumPy's table of functions, which never move."""
-_LAYOUT: Final = ("type", "items", "data", "rank", "shape", "strides", "dtype")
-FORGIVEN: Final = (MemoryError, CheckFailed)
-"""What a call answers as if its arguments were others: the plan says what is wrong, and where."""
+_LAYOUT: Final = ("type", "items", "data", "rank", "shape", "strides", "base", "dtype")
 
 
 class Host(ctypes.Structure):
@@ -42,7 +39,7 @@ class Host(ctypes.Structure):
 
     _fields_ = tuple(
         (name, ctypes.c_size_t)
-        for name in (*_OFFERED, *_SYSTEM, *_PROCESSORS, *_PYTHON, *_NUMPY, *_LAYOUT, "clock", "worth_waking", "forgiven")
+        for name in (*_OFFERED, *_SYSTEM, *_PROCESSORS, *_PYTHON, *_NUMPY, *_LAYOUT, "clock", "worth_waking", "memory_error")
     )
 
 
@@ -61,7 +58,7 @@ def this_host() -> Host | None:
     if all(hasattr(system, name) for name in _PROCESSORS):
         found |= {name: _address(getattr(system, name)) for name in _PROCESSORS}
     found |= {name: ctypes.c_void_p.from_address(table + place * 8).value or 0 for name, place in _NUMPY.items()}
-    constants = {"clock": time.CLOCK_MONOTONIC, "worth_waking": policy.WORTH_WAKING, "forgiven": id(FORGIVEN)}
+    constants = {"clock": time.CLOCK_MONOTONIC, "worth_waking": policy.WORTH_WAKING, "memory_error": id(MemoryError)}
     return Host(**found, **layout, **constants)
 
 
@@ -92,7 +89,7 @@ def _layout() -> dict[str, int] | None:
     if sys.byteorder != "little" or not getattr(sys, "_is_gil_enabled", lambda: True)():
         return None
     head = object.__basicsize__
-    places = (head - 8, tuple.__basicsize__, head, head + 8, head + 16, head + 24, head + 40)
+    places = (head - 8, tuple.__basicsize__, head, head + 8, head + 16, head + 24, head + 32, head + 40)
     layout = dict(zip(_LAYOUT, places, strict=True))
     examples = (np.zeros((2, 3))[:, ::2], np.arange(5, dtype=np.int32)[::-1], np.zeros(()), np.zeros((0, 4), np.bool_))
     return layout if all(_is_as_expected(layout, array) for array in examples) else None
@@ -107,6 +104,8 @@ def _is_as_expected(layout: dict[str, int], array: Any) -> bool:
     if word(at + layout["type"]) != id(np.ndarray) or word(at + layout["dtype"]) != id(array.dtype):
         return False
     if word(at + layout["data"]) != array.ctypes.data or ctypes.c_int.from_address(at + layout["rank"]).value != array.ndim:
+        return False
+    if word(at + layout["base"]) != (None if array.base is None else id(array.base)):
         return False
     pair = (array, None)
     if word(id(pair) + layout["items"]) != at:

@@ -3,7 +3,7 @@
 #include "host.h"
 #include "pool.c"
 #include "launch.c"
-#include "call.c"
+#include "run.c"
 
 /* Take what the host is, and say what there is. */
 word kernel(struct host *given)

@@ -1,6 +1,9 @@
-; sha256 d2bbad87b5723ce04f5ba9aba77cde2257beebf95a0abf0ebc39a45ace672d7a
-%struct.host = type { ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, i64, i64, i64, i64, i64, i64, i64, i64, i64, ptr }
+; sha256 219d9a2039b4c1bc1ea373b2be207009047663bed2c9ba6dddedf168a6486b55
+%struct.host = type { ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, ptr }
 %struct.relocation = type { i64, i64, i64 }
+%struct.value = type { i64, ptr, ptr }
+%struct.input = type { ptr, i64, [16 x ptr] }
+%struct.result = type { ptr, i64, i64 }
 @host = internal unnamed_addr global %struct.host zeroinitializer, align 8
 @pool = internal unnamed_addr global ptr null, align 8
 define dso_local noundef i64 @kernel(ptr nocapture noundef initializes((0, 40)) %0) local_unnamed_addr #0 {
@@ -13,7 +16,7 @@ define dso_local noundef i64 @kernel(ptr nocapture noundef initializes((0, 40)) 
   store ptr @renew, ptr %4, align 8
   %5 = getelementptr inbounds nuw i8, ptr %0, i64 32
   store ptr @alone, ptr %5, align 8
-  tail call void @llvm.memcpy.p0.p0.i64(ptr noundef nonnull align 8 dereferenceable(368) @host, ptr noundef nonnull align 8 dereferenceable(368) %0, i64 368, i1 false)
+  tail call void @llvm.memcpy.p0.p0.i64(ptr noundef nonnull align 8 dereferenceable(392) @host, ptr noundef nonnull align 8 dereferenceable(392) %0, i64 392, i1 false)
   ret i64 0
 }
 define internal void @worker(ptr noundef %0) #1 {
@@ -32,7 +35,7 @@ define internal void @worker(ptr noundef %0) #1 {
   %12 = getelementptr inbounds nuw i8, ptr %0, i64 592
   %13 = getelementptr inbounds [8 x ptr], ptr %12, i64 0, i64 %9
   %14 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 136), align 8
-  %15 = tail call ptr %14() #10
+  %15 = tail call ptr %14() #11
   %16 = ptrtoint ptr %15 to i64
   store atomic i64 %16, ptr %13 seq_cst, align 8
   br label %17
@@ -52,14 +55,14 @@ define internal void @worker(ptr noundef %0) #1 {
   %30 = getelementptr inbounds nuw i8, ptr %0, i64 168
   br label %31
 31:                                               ; preds = %102, %17
-  call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %4) #11
+  call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %4) #12
   %32 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 56), align 8
-  %33 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
+  %33 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 368), align 8
   %34 = trunc i64 %33 to i32
-  %35 = call i32 %32(i32 noundef %34, ptr noundef nonnull %4) #10
+  %35 = call i32 %32(i32 noundef %34, ptr noundef nonnull %4) #11
   %36 = load i64, ptr %4, align 16
   %37 = load i64, ptr %18, align 8
-  call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %4) #11
+  call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %4) #12
   %38 = load atomic i64, ptr %19 monotonic, align 128
   %39 = icmp slt i64 %38, 281474976710656
   %40 = and i64 %38, 281470681743360
@@ -73,27 +76,27 @@ define internal void @worker(ptr noundef %0) #1 {
 46:                                               ; preds = %89, %43
   %47 = phi i64 [ %45, %43 ], [ %90, %89 ]
   %48 = phi i64 [ 1, %43 ], [ %91, %89 ]
-  call void @rho_pause() #10
+  call void @rho_pause() #11
   %49 = and i64 %48, 63
   %50 = icmp eq i64 %49, 0
   br i1 %50, label %51, label %89
 51:                                               ; preds = %46
-  call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %3) #11
+  call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %3) #12
   %52 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 56), align 8
-  %53 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
+  %53 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 368), align 8
   %54 = trunc i64 %53 to i32
-  %55 = call i32 %52(i32 noundef %54, ptr noundef nonnull %3) #10
+  %55 = call i32 %52(i32 noundef %54, ptr noundef nonnull %3) #11
   %56 = load i64, ptr %3, align 16
   %57 = mul nsw i64 %56, 1000000000
   %58 = load i64, ptr %20, align 8
-  call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %3) #11
+  call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %3) #12
   %59 = sub i64 %58, %47
   %60 = add i64 %59, %57
   %61 = icmp slt i64 %60, 40001
   br i1 %61, label %89, label %62
 62:                                               ; preds = %51
   %63 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 88), align 8
-  %64 = call i32 %63(ptr noundef nonnull %21) #10
+  %64 = call i32 %63(ptr noundef nonnull %21) #11
   %65 = atomicrmw add ptr %22, i64 1 seq_cst, align 128
   %66 = load i64, ptr %23, align 8
   %67 = load atomic i64, ptr %19 seq_cst, align 128
@@ -104,24 +107,24 @@ define internal void @worker(ptr noundef %0) #1 {
   br i1 %71, label %72, label %77
 72:                                               ; preds = %62, %72
   %73 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 104), align 8
-  %74 = call i32 %73(ptr noundef nonnull %24, ptr noundef nonnull %21) #10
+  %74 = call i32 %73(ptr noundef nonnull %24, ptr noundef nonnull %21) #11
   %75 = load i64, ptr %23, align 8
   %76 = icmp eq i64 %75, %66
   br i1 %76, label %72, label %77
 77:                                               ; preds = %72, %62
   %78 = atomicrmw add ptr %22, i64 -1 seq_cst, align 128
   %79 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 96), align 8
-  %80 = call i32 %79(ptr noundef nonnull %21) #10
-  call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %2) #11
+  %80 = call i32 %79(ptr noundef nonnull %21) #11
+  call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %2) #12
   %81 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 56), align 8
-  %82 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
+  %82 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 368), align 8
   %83 = trunc i64 %82 to i32
-  %84 = call i32 %81(i32 noundef %83, ptr noundef nonnull %2) #10
+  %84 = call i32 %81(i32 noundef %83, ptr noundef nonnull %2) #11
   %85 = load i64, ptr %2, align 16
   %86 = mul nsw i64 %85, 1000000000
   %87 = load i64, ptr %25, align 8
   %88 = add nsw i64 %86, %87
-  call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %2) #11
+  call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %2) #12
   br label %89
 89:                                               ; preds = %77, %51, %46
   %90 = phi i64 [ %47, %46 ], [ %47, %51 ], [ %88, %77 ]
@@ -151,7 +154,7 @@ define internal void @worker(ptr noundef %0) #1 {
   %111 = load i64, ptr %29, align 8
   %112 = mul nsw i64 %111, %108
   %113 = getelementptr inbounds i8, ptr %110, i64 %112
-  %114 = call i64 %109(ptr noundef %113) #10
+  %114 = call i64 %109(ptr noundef %113) #11
   %115 = icmp eq i64 %114, 0
   br i1 %115, label %119, label %116
 116:                                              ; preds = %103
@@ -174,7 +177,7 @@ define internal i64 @launch(ptr noundef readonly %0, ptr nocapture noundef reado
   %7 = alloca [16 x i64], align 16
   %8 = alloca [2 x i64], align 16
   %9 = alloca [1024 x i64], align 64
-  call void @llvm.lifetime.start.p0(i64 8192, ptr nonnull %9) #11
+  call void @llvm.lifetime.start.p0(i64 8192, ptr nonnull %9) #12
   %10 = getelementptr inbounds nuw i8, ptr %0, i64 8
   %11 = load i64, ptr %10, align 8
   %12 = getelementptr inbounds nuw i8, ptr %0, i64 16
@@ -186,7 +189,7 @@ define internal i64 @launch(ptr noundef readonly %0, ptr nocapture noundef reado
 17:                                               ; preds = %3
   %18 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 40), align 8
   %19 = shl i64 %15, 3
-  %20 = tail call ptr %18(i64 noundef %19) #10
+  %20 = tail call ptr %18(i64 noundef %19) #11
   %21 = icmp eq ptr %20, null
   br i1 %21, label %352, label %22
 22:                                               ; preds = %3, %17
@@ -279,22 +282,22 @@ define internal i64 @launch(ptr noundef readonly %0, ptr nocapture noundef reado
   %89 = icmp sgt i64 %74, 500000
   br i1 %89, label %128, label %90
 90:                                               ; preds = %88
-  call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %8) #11
+  call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %8) #12
   %91 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 56), align 8
-  %92 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
+  %92 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 368), align 8
   %93 = trunc i64 %92 to i32
-  %94 = call i32 %91(i32 noundef %93, ptr noundef nonnull %8) #10
+  %94 = call i32 %91(i32 noundef %93, ptr noundef nonnull %8) #11
   %95 = load i64, ptr %8, align 16
   %96 = mul nsw i64 %95, 1000000000
   %97 = getelementptr inbounds nuw i8, ptr %8, i64 8
   %98 = load i64, ptr %97, align 8
   %99 = add nsw i64 %96, %98
-  call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %8) #11
+  call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %8) #12
   %100 = getelementptr inbounds nuw i8, ptr %53, i64 16
   %101 = load i64, ptr %100, align 16
   %102 = sub i64 %99, %101
   %103 = icmp slt i64 %102, 50000
-  %104 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
+  %104 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 376), align 8
   %105 = icmp sgt i64 %74, %104
   %106 = select i1 %103, i1 true, i1 %105
   br i1 %106, label %107, label %233
@@ -333,7 +336,7 @@ define internal i64 @launch(ptr noundef readonly %0, ptr nocapture noundef reado
   %130 = icmp eq ptr %129, null
   br i1 %130, label %221, label %131
 131:                                              ; preds = %128
-  %132 = call i32 %129() #10
+  %132 = call i32 %129() #11
   %133 = sext i32 %132 to i64
   %134 = getelementptr inbounds nuw i8, ptr %53, i64 576
   %135 = load atomic i64, ptr %134 seq_cst, align 64
@@ -348,10 +351,10 @@ define internal i64 @launch(ptr noundef readonly %0, ptr nocapture noundef reado
   %144 = or i1 %143, %142
   br i1 %144, label %221, label %145
 145:                                              ; preds = %131
-  call void @llvm.lifetime.start.p0(i64 128, ptr nonnull %7) #11
+  call void @llvm.lifetime.start.p0(i64 128, ptr nonnull %7) #12
   call void @llvm.memset.p0.i64(ptr noundef nonnull align 16 dereferenceable(128) %7, i8 0, i64 128, i1 false)
   %146 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 128), align 8
-  %147 = call i32 %146(i32 noundef 0, i64 noundef 128, ptr noundef nonnull %7) #10
+  %147 = call i32 %146(i32 noundef 0, i64 noundef 128, ptr noundef nonnull %7) #11
   %148 = icmp eq i32 %147, 0
   br i1 %148, label %149, label %220
 149:                                              ; preds = %145
@@ -427,39 +430,39 @@ define internal i64 @launch(ptr noundef readonly %0, ptr nocapture noundef reado
 213:                                              ; preds = %208
   %214 = inttoptr i64 %211 to ptr
   %215 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 144), align 8
-  %216 = call i32 %215(ptr noundef nonnull %214, i64 noundef 128, ptr noundef nonnull %7) #10
+  %216 = call i32 %215(ptr noundef nonnull %214, i64 noundef 128, ptr noundef nonnull %7) #11
   br label %217
 217:                                              ; preds = %213, %208
   %218 = add nuw nsw i64 %209, 1
   %219 = icmp eq i64 %218, %135
   br i1 %219, label %220, label %208
 220:                                              ; preds = %217, %204, %149, %145
-  call void @llvm.lifetime.end.p0(i64 128, ptr nonnull %7) #11
+  call void @llvm.lifetime.end.p0(i64 128, ptr nonnull %7) #12
   br label %221
 221:                                              ; preds = %220, %131, %128
   %222 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 88), align 8
   %223 = getelementptr inbounds nuw i8, ptr %53, i64 320
-  %224 = call i32 %222(ptr noundef nonnull %223) #10
+  %224 = call i32 %222(ptr noundef nonnull %223) #11
   %225 = getelementptr inbounds nuw i8, ptr %53, i64 264
   %226 = load i64, ptr %225, align 8
   %227 = add nsw i64 %226, 1
   store i64 %227, ptr %225, align 8
   %228 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 112), align 8
   %229 = getelementptr inbounds nuw i8, ptr %53, i64 448
-  %230 = call i32 %228(ptr noundef nonnull %229) #10
+  %230 = call i32 %228(ptr noundef nonnull %229) #11
   %231 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 96), align 8
-  %232 = call i32 %231(ptr noundef nonnull %223) #10
+  %232 = call i32 %231(ptr noundef nonnull %223) #11
   br label %233
 233:                                              ; preds = %221, %111, %90, %69
-  call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %6) #11
+  call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %6) #12
   %234 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 56), align 8
-  %235 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
+  %235 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 368), align 8
   %236 = trunc i64 %235 to i32
-  %237 = call i32 %234(i32 noundef %236, ptr noundef nonnull %6) #10
+  %237 = call i32 %234(i32 noundef %236, ptr noundef nonnull %6) #11
   %238 = load i64, ptr %6, align 16
   %239 = getelementptr inbounds nuw i8, ptr %6, i64 8
   %240 = load i64, ptr %239, align 8
-  call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %6) #11
+  call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %6) #12
   %241 = atomicrmw add ptr %81, i64 -281474976710656 seq_cst, align 128
   %242 = icmp sgt i64 %241, 281474976710655
   br i1 %242, label %243, label %257
@@ -467,7 +470,7 @@ define internal i64 @launch(ptr noundef readonly %0, ptr nocapture noundef reado
   %244 = phi i64 [ %252, %251 ], [ 0, %233 ]
   %245 = mul nsw i64 %244, %72
   %246 = getelementptr inbounds i8, ptr %23, i64 %245
-  %247 = call i64 %71(ptr noundef nonnull %246) #10
+  %247 = call i64 %71(ptr noundef nonnull %246) #11
   %248 = icmp eq i64 %247, 0
   br i1 %248, label %251, label %249
 249:                                              ; preds = %243
@@ -484,17 +487,17 @@ define internal i64 @launch(ptr noundef readonly %0, ptr nocapture noundef reado
   br label %257
 257:                                              ; preds = %255, %233
   %258 = phi i64 [ 0, %233 ], [ %256, %255 ]
-  call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %5) #11
+  call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %5) #12
   %259 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 56), align 8
-  %260 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
+  %260 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 368), align 8
   %261 = trunc i64 %260 to i32
-  %262 = call i32 %259(i32 noundef %261, ptr noundef nonnull %5) #10
+  %262 = call i32 %259(i32 noundef %261, ptr noundef nonnull %5) #11
   %263 = load i64, ptr %5, align 16
   %264 = mul nsw i64 %263, 1000000000
   %265 = getelementptr inbounds nuw i8, ptr %5, i64 8
   %266 = load i64, ptr %265, align 8
   %267 = add nsw i64 %264, %266
-  call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %5) #11
+  call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %5) #12
   %268 = sdiv i64 %74, %11
   %269 = sdiv i64 %268, 16
   %270 = add nsw i64 %269, 2000
@@ -503,17 +506,17 @@ define internal i64 @launch(ptr noundef readonly %0, ptr nocapture noundef reado
   %273 = icmp eq i64 %272, %83
   br i1 %273, label %274, label %296
 274:                                              ; preds = %303, %257
-  call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %4) #11
+  call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %4) #12
   %275 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 56), align 8
-  %276 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
+  %276 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 368), align 8
   %277 = trunc i64 %276 to i32
-  %278 = call i32 %275(i32 noundef %277, ptr noundef nonnull %4) #10
+  %278 = call i32 %275(i32 noundef %277, ptr noundef nonnull %4) #11
   %279 = load i64, ptr %4, align 16
   %280 = mul nsw i64 %279, 1000000000
   %281 = getelementptr inbounds nuw i8, ptr %4, i64 8
   %282 = load i64, ptr %281, align 8
   %283 = add nsw i64 %280, %282
-  call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %4) #11
+  call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %4) #12
   %284 = sub nsw i64 %283, %267
   %285 = mul i64 %238, -1000000000
   %286 = sub i64 %285, %240
@@ -533,11 +536,11 @@ define internal i64 @launch(ptr noundef readonly %0, ptr nocapture noundef reado
   %298 = icmp slt i64 %297, %270
   br i1 %298, label %299, label %300
 299:                                              ; preds = %296
-  call void @rho_pause() #10
+  call void @rho_pause() #11
   br label %303
 300:                                              ; preds = %296
   %301 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 64), align 8
-  %302 = call i32 %301() #10
+  %302 = call i32 %301() #11
   br label %303
 303:                                              ; preds = %300, %299
   %304 = add nuw nsw i64 %297, 1
@@ -580,7 +583,7 @@ define internal i64 @launch(ptr noundef readonly %0, ptr nocapture noundef reado
   %331 = load ptr, ptr %0, align 8
   %332 = mul nsw i64 %330, %13
   %333 = getelementptr inbounds i64, ptr %23, i64 %332
-  %334 = call i64 %331(ptr noundef nonnull %333) #10
+  %334 = call i64 %331(ptr noundef nonnull %333) #11
   %335 = icmp eq i64 %334, 0
   br i1 %335, label %336, label %339
 336:                                              ; preds = %329
@@ -603,667 +606,848 @@ define internal i64 @launch(ptr noundef readonly %0, ptr nocapture noundef reado
   br i1 %349, label %352, label %350
 350:                                              ; preds = %347
   %351 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 48), align 8
-  call void %351(ptr noundef nonnull %23) #10
+  call void %351(ptr noundef nonnull %23) #11
   br label %352
 352:                                              ; preds = %347, %350, %17
   %353 = phi i64 [ -1, %17 ], [ %348, %350 ], [ %348, %347 ]
-  call void @llvm.lifetime.end.p0(i64 8192, ptr nonnull %9) #11
+  call void @llvm.lifetime.end.p0(i64 8192, ptr nonnull %9) #12
   ret i64 %353
 }
 define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture noundef readonly %1, i64 noundef %2) #2 {
-  %4 = alloca i64, align 8
-  %5 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 296), align 8
-  %6 = getelementptr inbounds i8, ptr %0, i64 %5
-  %7 = load ptr, ptr %6, align 8
-  %8 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 304), align 8
-  %9 = getelementptr inbounds i8, ptr %7, i64 %8
-  %10 = load ptr, ptr %9, align 8
-  %11 = load i64, ptr %10, align 8
-  %12 = icmp eq i64 %2, %11
-  br i1 %12, label %18, label %13
-13:                                               ; preds = %3
-  %14 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 192), align 8
-  %15 = getelementptr inbounds nuw i8, ptr %10, i64 24
-  %16 = load ptr, ptr %15, align 8
-  tail call void %14(ptr noundef %16) #10
-  %17 = load ptr, ptr %15, align 8
-  br label %508
-18:                                               ; preds = %3
-  %19 = getelementptr inbounds nuw i8, ptr %10, i64 16
+  %4 = alloca [1 x ptr], align 8
+  %5 = alloca [1 x ptr], align 8
+  %6 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 312), align 8
+  %7 = getelementptr inbounds i8, ptr %0, i64 %6
+  %8 = load ptr, ptr %7, align 8
+  %9 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 320), align 8
+  %10 = getelementptr inbounds i8, ptr %8, i64 %9
+  %11 = load ptr, ptr %10, align 8
+  %12 = load i64, ptr %11, align 8
+  %13 = icmp eq i64 %2, %12
+  br i1 %13, label %14, label %26
+14:                                               ; preds = %3
+  %15 = getelementptr inbounds nuw i8, ptr %11, i64 40
+  %16 = load i64, ptr %15, align 8
+  %17 = icmp eq i64 %16, 0
+  br i1 %17, label %18, label %26
+18:                                               ; preds = %14
+  %19 = getelementptr inbounds nuw i8, ptr %11, i64 48
   %20 = load i64, ptr %19, align 8
-  %21 = tail call ptr @llvm.stacksave.p0()
-  %22 = alloca i64, i64 %20, align 16
-  %23 = add nsw i64 %2, 1
-  %24 = alloca i64, i64 %23, align 16
-  call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %4) #11
-  %25 = getelementptr inbounds nuw i8, ptr %10, i64 8
-  %26 = load i64, ptr %25, align 8
-  %27 = alloca ptr, i64 %26, align 16
-  %28 = alloca ptr, i64 %26, align 16
-  %29 = icmp sgt i64 %2, 0
-  br i1 %29, label %30, label %129
-30:                                               ; preds = %18
-  %31 = getelementptr inbounds nuw i8, ptr %10, i64 56
-  %32 = getelementptr inbounds nuw i8, ptr %10, i64 32
-  br label %33
-33:                                               ; preds = %30, %119
-  %34 = phi i64 [ 0, %30 ], [ %120, %119 ]
-  %35 = phi ptr [ %31, %30 ], [ %48, %119 ]
-  %36 = getelementptr inbounds nuw ptr, ptr %1, i64 %34
-  %37 = load ptr, ptr %36, align 8
-  %38 = getelementptr inbounds nuw i64, ptr %22, i64 %34
-  %39 = getelementptr inbounds nuw i64, ptr %24, i64 %34
-  %40 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 288), align 8
-  %41 = getelementptr inbounds i8, ptr %37, i64 %40
-  %42 = load ptr, ptr %41, align 8
-  %43 = load i64, ptr %35, align 8
-  %44 = getelementptr inbounds nuw i8, ptr %35, i64 8
-  %45 = load i64, ptr %44, align 8
-  %46 = getelementptr inbounds nuw i8, ptr %35, i64 16
-  %47 = shl nsw i64 %45, 4
-  %48 = getelementptr inbounds i8, ptr %46, i64 %47
-  %49 = icmp eq i64 %43, 0
-  %50 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
-  %51 = icmp eq ptr %42, %50
-  %52 = select i1 %49, i1 %51, i1 false
-  br i1 %52, label %53, label %57
-53:                                               ; preds = %33
-  %54 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 152), align 8
-  %55 = call double %54(ptr noundef nonnull %37) #10
-  store double %55, ptr %39, align 8
-  %56 = ptrtoint ptr %39 to i64
-  br label %117
-57:                                               ; preds = %33
-  %58 = icmp eq i64 %43, 1
-  %59 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 264), align 8
-  %60 = icmp eq ptr %42, %59
-  %61 = select i1 %58, i1 %60, i1 false
-  br i1 %61, label %62, label %73
-62:                                               ; preds = %57
-  %63 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 160), align 8
-  %64 = call i64 %63(ptr noundef nonnull %37) #10
-  store i64 %64, ptr %39, align 8
-  %65 = ptrtoint ptr %39 to i64
-  store i64 %65, ptr %38, align 8
-  %66 = icmp eq i64 %64, -1
-  br i1 %66, label %67, label %119
-67:                                               ; preds = %62
-  %68 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 168), align 8
-  %69 = call ptr %68() #10
-  %70 = icmp eq ptr %69, null
-  br i1 %70, label %119, label %71
-71:                                               ; preds = %67
-  %72 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 184), align 8
-  call void %72() #10
-  br label %122
-73:                                               ; preds = %57
-  %74 = load ptr, ptr %32, align 8
-  %75 = icmp eq ptr %42, %74
-  br i1 %75, label %76, label %122
-76:                                               ; preds = %73
-  %77 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 336), align 8
-  %78 = getelementptr inbounds i8, ptr %37, i64 %77
-  %79 = load i64, ptr %78, align 8
-  %80 = icmp eq i64 %79, %43
-  br i1 %80, label %81, label %122
-81:                                               ; preds = %76
-  %82 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 312), align 8
-  %83 = getelementptr inbounds i8, ptr %37, i64 %82
-  %84 = load i32, ptr %83, align 4
-  %85 = sext i32 %84 to i64
-  %86 = icmp eq i64 %45, %85
-  br i1 %86, label %87, label %122
+  %21 = icmp eq i64 %20, 0
+  br i1 %21, label %31, label %22
+22:                                               ; preds = %18
+  %23 = getelementptr inbounds nuw i8, ptr %11, i64 56
+  %24 = load i64, ptr %23, align 8
+  %25 = icmp eq i64 %24, 0
+  br i1 %25, label %31, label %26
+26:                                               ; preds = %22, %14, %3
+  %27 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
+  %28 = getelementptr inbounds nuw i8, ptr %11, i64 64
+  %29 = load ptr, ptr %28, align 8
+  tail call void %27(ptr noundef %29) #11
+  %30 = load ptr, ptr %28, align 8
+  br label %628
+31:                                               ; preds = %22, %18
+  %32 = getelementptr inbounds nuw i8, ptr %11, i64 8
+  %33 = load i64, ptr %32, align 8
+  %34 = tail call ptr @llvm.stacksave.p0()
+  %35 = alloca %struct.value, i64 %33, align 16
+  %36 = getelementptr inbounds nuw i8, ptr %11, i64 16
+  %37 = load i64, ptr %36, align 8
+  %38 = add nsw i64 %37, %2
+  %39 = alloca i64, i64 %38, align 16
+  %40 = mul nuw i64 %33, 24
+  call void @llvm.memset.p0.i64(ptr nonnull align 16 %35, i8 0, i64 %40, i1 false)
+  %41 = icmp sgt i64 %2, 0
+  br i1 %41, label %42, label %166
+42:                                               ; preds = %31
+  %43 = getelementptr inbounds nuw i8, ptr %11, i64 112
+  %44 = getelementptr inbounds nuw i8, ptr %11, i64 80
+  br label %45
+45:                                               ; preds = %42, %154
+  %46 = phi i64 [ 0, %42 ], [ %159, %154 ]
+  %47 = getelementptr inbounds nuw ptr, ptr %1, i64 %46
+  %48 = load ptr, ptr %47, align 8
+  %49 = getelementptr inbounds nuw %struct.input, ptr %43, i64 %46
+  %50 = getelementptr inbounds nuw %struct.value, ptr %35, i64 %46
+  %51 = load i64, ptr %36, align 8
+  %52 = getelementptr inbounds i64, ptr %39, i64 %51
+  %53 = getelementptr inbounds nuw i64, ptr %52, i64 %46
+  %54 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 304), align 8
+  %55 = getelementptr inbounds i8, ptr %48, i64 %54
+  %56 = load ptr, ptr %55, align 8
+  %57 = load ptr, ptr %44, align 8
+  %58 = icmp eq ptr %56, %57
+  br i1 %58, label %59, label %117
+59:                                               ; preds = %45
+  %60 = getelementptr inbounds nuw i8, ptr %49, i64 8
+  %61 = load i64, ptr %60, align 8
+  %62 = icmp sgt i64 %61, 0
+  br i1 %62, label %63, label %142
+63:                                               ; preds = %59
+  %64 = getelementptr inbounds nuw i8, ptr %49, i64 16
+  %65 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 360), align 8
+  %66 = getelementptr inbounds i8, ptr %48, i64 %65
+  %67 = load i64, ptr %66, align 8
+  %68 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 328), align 8
+  %69 = getelementptr inbounds i8, ptr %48, i64 %68
+  %70 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 336), align 8
+  %71 = getelementptr inbounds i8, ptr %48, i64 %70
+  %72 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
+  %73 = getelementptr inbounds i8, ptr %48, i64 %72
+  br label %74
+74:                                               ; preds = %110, %63
+  %75 = phi i64 [ 0, %63 ], [ %111, %110 ]
+  %76 = getelementptr inbounds nuw [16 x ptr], ptr %64, i64 0, i64 %75
+  %77 = load ptr, ptr %76, align 8
+  %78 = load ptr, ptr %77, align 8
+  %79 = ptrtoint ptr %78 to i64
+  %80 = icmp eq i64 %67, %79
+  br i1 %80, label %81, label %110
+81:                                               ; preds = %74
+  %82 = load i32, ptr %69, align 4
+  %83 = sext i32 %82 to i64
+  %84 = getelementptr inbounds nuw i8, ptr %77, i64 16
+  %85 = load i64, ptr %84, align 8
+  %86 = icmp eq i64 %85, %83
+  br i1 %86, label %87, label %110
 87:                                               ; preds = %81
-  %88 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 320), align 8
-  %89 = getelementptr inbounds i8, ptr %37, i64 %88
-  %90 = load ptr, ptr %89, align 8
-  %91 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 328), align 8
-  %92 = getelementptr inbounds i8, ptr %37, i64 %91
-  %93 = load ptr, ptr %92, align 8
-  %94 = icmp sgt i64 %45, 0
-  br i1 %94, label %98, label %113
-95:                                               ; preds = %106
-  %96 = add nuw nsw i64 %99, 1
-  %97 = icmp eq i64 %96, %45
-  br i1 %97, label %113, label %98
-98:                                               ; preds = %87, %95
-  %99 = phi i64 [ %96, %95 ], [ 0, %87 ]
-  %100 = getelementptr inbounds nuw i64, ptr %90, i64 %99
+  %88 = load ptr, ptr %71, align 8
+  %89 = load ptr, ptr %73, align 8
+  %90 = icmp slt i32 %82, 1
+  br i1 %90, label %113, label %91
+91:                                               ; preds = %87
+  %92 = getelementptr inbounds nuw i8, ptr %77, i64 48
+  br label %96
+93:                                               ; preds = %103
+  %94 = add nuw nsw i64 %97, 1
+  %95 = icmp eq i64 %94, %83
+  br i1 %95, label %113, label %96
+96:                                               ; preds = %93, %91
+  %97 = phi i64 [ 0, %91 ], [ %94, %93 ]
+  %98 = getelementptr inbounds nuw i64, ptr %88, i64 %97
+  %99 = load i64, ptr %98, align 8
+  %100 = getelementptr inbounds nuw [0 x i64], ptr %92, i64 0, i64 %97
   %101 = load i64, ptr %100, align 8
-  %102 = shl nuw nsw i64 %99, 1
-  %103 = getelementptr inbounds nuw i64, ptr %46, i64 %102
-  %104 = load i64, ptr %103, align 8
-  %105 = icmp eq i64 %101, %104
-  br i1 %105, label %106, label %122
-106:                                              ; preds = %98
-  %107 = getelementptr inbounds nuw i64, ptr %93, i64 %99
+  %102 = icmp eq i64 %99, %101
+  br i1 %102, label %103, label %110
+103:                                              ; preds = %96
+  %104 = getelementptr inbounds nuw i64, ptr %89, i64 %97
+  %105 = load i64, ptr %104, align 8
+  %106 = add nuw nsw i64 %97, %83
+  %107 = getelementptr inbounds nuw [0 x i64], ptr %92, i64 0, i64 %106
   %108 = load i64, ptr %107, align 8
-  %109 = or disjoint i64 %102, 1
-  %110 = getelementptr inbounds nuw i64, ptr %46, i64 %109
-  %111 = load i64, ptr %110, align 8
-  %112 = icmp eq i64 %108, %111
-  br i1 %112, label %95, label %122
-113:                                              ; preds = %95, %87
-  %114 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 304), align 8
-  %115 = getelementptr inbounds i8, ptr %37, i64 %114
+  %109 = icmp eq i64 %105, %108
+  br i1 %109, label %93, label %110
+110:                                              ; preds = %103, %96, %81, %74
+  %111 = add nuw nsw i64 %75, 1
+  %112 = icmp eq i64 %111, %61
+  br i1 %112, label %142, label %74
+113:                                              ; preds = %87, %93
+  %114 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 320), align 8
+  %115 = getelementptr inbounds i8, ptr %48, i64 %114
   %116 = load i64, ptr %115, align 8
-  br label %117
-117:                                              ; preds = %53, %113
-  %118 = phi i64 [ %116, %113 ], [ %56, %53 ]
-  store i64 %118, ptr %38, align 8
-  br label %119
-119:                                              ; preds = %117, %67, %62
-  %120 = add nuw nsw i64 %34, 1
-  %121 = icmp eq i64 %120, %2
-  br i1 %121, label %127, label %33
-122:                                              ; preds = %73, %76, %81, %106, %98, %71
-  %123 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 192), align 8
-  %124 = getelementptr inbounds nuw i8, ptr %10, i64 24
-  %125 = load ptr, ptr %124, align 8
-  call void %123(ptr noundef %125) #10
-  %126 = load ptr, ptr %124, align 8
-  br label %506
-127:                                              ; preds = %119
-  %128 = load i64, ptr %25, align 8
-  br label %129
-129:                                              ; preds = %127, %18
-  %130 = phi i64 [ %128, %127 ], [ %26, %18 ]
-  %131 = getelementptr inbounds i64, ptr %22, i64 %2
-  %132 = getelementptr inbounds nuw i8, ptr %10, i64 40
-  %133 = load i64, ptr %132, align 8
-  %134 = getelementptr inbounds i64, ptr %10, i64 %133
-  %135 = load i64, ptr %19, align 8
-  %136 = sub nsw i64 %135, %2
-  %137 = shl i64 %136, 3
-  call void @llvm.memcpy.p0.p0.i64(ptr nonnull align 8 %131, ptr nonnull align 8 %134, i64 %137, i1 false)
-  %138 = shl i64 %130, 3
-  call void @llvm.memset.p0.i64(ptr nonnull align 16 %27, i8 0, i64 %138, i1 false)
-  %139 = getelementptr inbounds nuw i8, ptr %10, i64 48
-  %140 = load i64, ptr %139, align 8
-  %141 = getelementptr inbounds i64, ptr %10, i64 %140
-  %142 = getelementptr inbounds nuw i8, ptr %10, i64 24
-  %143 = getelementptr inbounds nuw i8, ptr %10, i64 32
-  br label %144
-144:                                              ; preds = %289, %129
-  %145 = phi ptr [ %141, %129 ], [ %290, %289 ]
-  %146 = load i64, ptr %145, align 8
-  %147 = trunc i64 %146 to i32
-  switch i32 %147, label %464 [
-    i32 0, label %153
-    i32 1, label %177
-    i32 2, label %148
-    i32 3, label %252
-    i32 4, label %295
-    i32 5, label %304
-    i32 6, label %316
-    i32 7, label %324
-    i32 8, label %346
-    i32 9, label %371
-    i32 10, label %387
-    i32 11, label %415
-    i32 12, label %427
-    i32 13, label %442
-    i32 14, label %455
-  ]
-148:                                              ; preds = %144
-  %149 = getelementptr inbounds nuw i8, ptr %145, i64 24
-  %150 = getelementptr inbounds nuw i8, ptr %145, i64 32
-  %151 = load i64, ptr %149, align 8
-  %152 = icmp sgt i64 %151, 0
-  br i1 %152, label %229, label %221
-153:                                              ; preds = %144
-  %154 = getelementptr inbounds nuw i8, ptr %145, i64 32
-  %155 = load i64, ptr %154, align 8
-  %156 = getelementptr inbounds i64, ptr %22, i64 %155
-  %157 = getelementptr inbounds nuw i8, ptr %145, i64 16
-  %158 = load i64, ptr %157, align 8
-  %159 = inttoptr i64 %158 to ptr
-  %160 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 192), align 8
-  call void %160(ptr noundef %159) #10
-  %161 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 272), align 8
-  %162 = load ptr, ptr %143, align 8
-  %163 = getelementptr inbounds nuw i8, ptr %145, i64 24
-  %164 = load i64, ptr %163, align 8
-  %165 = trunc i64 %164 to i32
-  %166 = call ptr %161(ptr noundef %162, ptr noundef %159, i32 noundef %165, ptr noundef nonnull %156, ptr noundef null, ptr noundef null, i32 noundef 0, ptr noundef null) #10
-  %167 = icmp eq ptr %166, null
-  br i1 %167, label %464, label %168
-168:                                              ; preds = %153
-  %169 = getelementptr inbounds nuw i8, ptr %145, i64 8
+  store i64 %116, ptr %50, align 8
+  br label %154
+117:                                              ; preds = %45
+  %118 = load ptr, ptr %49, align 8
+  %119 = icmp eq ptr %56, %118
+  %120 = icmp ne ptr %56, null
+  %121 = and i1 %120, %119
+  br i1 %121, label %122, label %142
+122:                                              ; preds = %117
+  %123 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 272), align 8
+  %124 = icmp eq ptr %56, %123
+  br i1 %124, label %125, label %128
+125:                                              ; preds = %122
+  %126 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 152), align 8
+  %127 = call double %126(ptr noundef nonnull %48) #11
+  store double %127, ptr %53, align 8
+  br label %138
+128:                                              ; preds = %122
+  %129 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 160), align 8
+  %130 = call i64 %129(ptr noundef nonnull %48) #11
+  store i64 %130, ptr %53, align 8
+  %131 = icmp eq i64 %130, -1
+  br i1 %131, label %132, label %138
+132:                                              ; preds = %128
+  %133 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 168), align 8
+  %134 = call ptr %133() #11
+  %135 = icmp eq ptr %134, null
+  br i1 %135, label %138, label %136
+136:                                              ; preds = %132
+  %137 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 184), align 8
+  call void %137() #11
+  br label %142
+138:                                              ; preds = %132, %128, %125
+  %139 = ptrtoint ptr %53 to i64
+  store i64 %139, ptr %50, align 8
+  %140 = getelementptr inbounds nuw i8, ptr %49, i64 16
+  %141 = load ptr, ptr %140, align 8
+  br label %154
+142:                                              ; preds = %59, %117, %110, %136
+  %143 = icmp eq i64 %46, 0
+  br i1 %143, label %161, label %144
+144:                                              ; preds = %142, %152
+  %145 = phi i64 [ %146, %152 ], [ %46, %142 ]
+  %146 = add nsw i64 %145, -1
+  %147 = getelementptr inbounds %struct.value, ptr %35, i64 %146, i32 2
+  %148 = load ptr, ptr %147, align 8
+  %149 = icmp eq ptr %148, null
+  br i1 %149, label %152, label %150
+150:                                              ; preds = %144
+  %151 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  call void %151(ptr noundef nonnull %148) #11
+  br label %152
+152:                                              ; preds = %144, %150
+  store ptr null, ptr %147, align 8
+  %153 = icmp eq i64 %146, 0
+  br i1 %153, label %161, label %144
+154:                                              ; preds = %113, %138
+  %155 = phi ptr [ %77, %113 ], [ %141, %138 ]
+  %156 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
+  call void %156(ptr noundef nonnull %48) #11
+  %157 = getelementptr inbounds nuw i8, ptr %50, i64 8
+  store ptr %155, ptr %157, align 8
+  %158 = getelementptr inbounds nuw i8, ptr %50, i64 16
+  store ptr %48, ptr %158, align 8
+  %159 = add nuw nsw i64 %46, 1
+  %160 = icmp eq i64 %159, %2
+  br i1 %160, label %166, label %45
+161:                                              ; preds = %152, %142
+  %162 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
+  %163 = getelementptr inbounds nuw i8, ptr %11, i64 64
+  %164 = load ptr, ptr %163, align 8
+  call void %162(ptr noundef %164) #11
+  %165 = load ptr, ptr %163, align 8
+  br label %626
+166:                                              ; preds = %154, %31
+  %167 = getelementptr inbounds nuw i8, ptr %11, i64 24
+  %168 = load i64, ptr %167, align 8
+  %169 = getelementptr inbounds i64, ptr %11, i64 %168
   %170 = load i64, ptr %169, align 8
-  %171 = getelementptr inbounds ptr, ptr %27, i64 %170
-  store ptr %166, ptr %171, align 8
-  %172 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 304), align 8
-  %173 = getelementptr inbounds i8, ptr %166, i64 %172
-  %174 = load i64, ptr %173, align 8
-  %175 = getelementptr inbounds i64, ptr %22, i64 %170
-  store i64 %174, ptr %175, align 8
-  %176 = getelementptr inbounds nuw i8, ptr %145, i64 40
-  br label %289
-177:                                              ; preds = %144
-  %178 = getelementptr inbounds nuw i8, ptr %145, i64 40
-  %179 = load i64, ptr %178, align 8
-  %180 = icmp slt i64 %179, %2
-  %181 = select i1 %180, ptr %1, ptr %27
-  %182 = getelementptr inbounds ptr, ptr %181, i64 %179
-  %183 = load ptr, ptr %182, align 8
-  %184 = getelementptr inbounds nuw i8, ptr %145, i64 48
+  %171 = icmp sgt i64 %170, -1
+  br i1 %171, label %172, label %183
+172:                                              ; preds = %166, %172
+  %173 = phi i64 [ %181, %172 ], [ %170, %166 ]
+  %174 = phi ptr [ %180, %172 ], [ %169, %166 ]
+  %175 = getelementptr inbounds nuw %struct.value, ptr %35, i64 %173
+  %176 = getelementptr inbounds nuw i8, ptr %174, i64 8
+  call void @llvm.memcpy.p0.p0.i64(ptr noundef nonnull align 8 dereferenceable(24) %175, ptr noundef nonnull align 8 dereferenceable(24) %176, i64 24, i1 false)
+  %177 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
+  %178 = getelementptr inbounds nuw i8, ptr %174, i64 24
+  %179 = load ptr, ptr %178, align 8
+  call void %177(ptr noundef %179) #11
+  %180 = getelementptr inbounds nuw i8, ptr %174, i64 32
+  %181 = load i64, ptr %180, align 8
+  %182 = icmp sgt i64 %181, -1
+  br i1 %182, label %172, label %183
+183:                                              ; preds = %172, %166
+  %184 = getelementptr inbounds nuw i8, ptr %11, i64 56
   %185 = load i64, ptr %184, align 8
-  %186 = getelementptr inbounds i64, ptr %22, i64 %185
-  %187 = load i64, ptr %186, align 8
-  %188 = getelementptr inbounds nuw i8, ptr %145, i64 8
-  %189 = load i64, ptr %188, align 8
-  %190 = getelementptr inbounds i64, ptr %22, i64 %189
-  store i64 %187, ptr %190, align 8
-  %191 = getelementptr inbounds nuw i8, ptr %145, i64 32
+  %186 = add nsw i64 %185, 1
+  store i64 %186, ptr %184, align 8
+  %187 = getelementptr inbounds nuw i8, ptr %11, i64 32
+  %188 = load i64, ptr %187, align 8
+  %189 = getelementptr inbounds i64, ptr %11, i64 %188
+  br label %190
+190:                                              ; preds = %510, %183
+  %191 = phi ptr [ %189, %183 ], [ %511, %510 ]
   %192 = load i64, ptr %191, align 8
-  %193 = getelementptr inbounds i64, ptr %22, i64 %192
-  %194 = getelementptr inbounds nuw i8, ptr %145, i64 24
-  %195 = load i64, ptr %194, align 8
-  %196 = getelementptr inbounds i64, ptr %193, i64 %195
-  %197 = load i64, ptr %184, align 8
-  %198 = getelementptr inbounds i64, ptr %22, i64 %197
-  %199 = load i64, ptr %198, align 8
-  %200 = inttoptr i64 %199 to ptr
-  %201 = getelementptr inbounds nuw i8, ptr %145, i64 16
-  %202 = load i64, ptr %201, align 8
-  %203 = inttoptr i64 %202 to ptr
-  %204 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 192), align 8
-  call void %204(ptr noundef %203) #10
-  %205 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 272), align 8
-  %206 = load ptr, ptr %143, align 8
-  %207 = load i64, ptr %194, align 8
-  %208 = trunc i64 %207 to i32
-  %209 = icmp eq i64 %199, 0
-  %210 = select i1 %209, i32 0, i32 1024
-  %211 = call ptr %205(ptr noundef %206, ptr noundef %203, i32 noundef %208, ptr noundef nonnull %193, ptr noundef nonnull %196, ptr noundef %200, i32 noundef %210, ptr noundef null) #10
-  %212 = icmp eq ptr %211, null
-  br i1 %212, label %464, label %213
-213:                                              ; preds = %177
-  %214 = load i64, ptr %188, align 8
-  %215 = getelementptr inbounds ptr, ptr %27, i64 %214
-  store ptr %211, ptr %215, align 8
-  %216 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 192), align 8
-  call void %216(ptr noundef %183) #10
-  %217 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 280), align 8
-  %218 = call i32 %217(ptr noundef nonnull %211, ptr noundef %183) #10
-  %219 = icmp eq i32 %218, 0
-  %220 = getelementptr inbounds nuw i8, ptr %145, i64 56
-  br i1 %219, label %289, label %464
-221:                                              ; preds = %229, %148
-  %222 = phi i64 [ %151, %148 ], [ %239, %229 ]
-  %223 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
-  %224 = getelementptr inbounds nuw i8, ptr %145, i64 16
-  %225 = load i64, ptr %224, align 8
-  %226 = inttoptr i64 %225 to ptr
-  %227 = call ptr %223(ptr noundef %226, ptr noundef nonnull %28, i64 noundef %222, ptr noundef null) #10
-  %228 = icmp eq ptr %227, null
-  br i1 %228, label %464, label %241
-229:                                              ; preds = %148, %229
-  %230 = phi i64 [ %238, %229 ], [ 0, %148 ]
-  %231 = getelementptr inbounds nuw i64, ptr %150, i64 %230
-  %232 = load i64, ptr %231, align 8
-  %233 = icmp slt i64 %232, %2
-  %234 = select i1 %233, ptr %1, ptr %27
-  %235 = getelementptr inbounds ptr, ptr %234, i64 %232
-  %236 = load ptr, ptr %235, align 8
-  %237 = getelementptr inbounds nuw ptr, ptr %28, i64 %230
-  store ptr %236, ptr %237, align 8
-  %238 = add nuw nsw i64 %230, 1
-  %239 = load i64, ptr %149, align 8
-  %240 = icmp slt i64 %238, %239
-  br i1 %240, label %229, label %221
-241:                                              ; preds = %221
-  %242 = getelementptr inbounds nuw i8, ptr %145, i64 8
-  %243 = load i64, ptr %242, align 8
-  %244 = getelementptr inbounds ptr, ptr %27, i64 %243
-  store ptr %227, ptr %244, align 8
-  %245 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 304), align 8
-  %246 = getelementptr inbounds i8, ptr %227, i64 %245
-  %247 = load i64, ptr %246, align 8
-  %248 = getelementptr inbounds i64, ptr %22, i64 %243
-  store i64 %247, ptr %248, align 8
-  %249 = load i64, ptr %149, align 8
-  %250 = getelementptr i64, ptr %145, i64 %249
-  %251 = getelementptr i8, ptr %250, i64 32
-  br label %289
-252:                                              ; preds = %144
-  %253 = getelementptr inbounds nuw i8, ptr %145, i64 8
-  %254 = load i64, ptr %253, align 8
-  %255 = getelementptr inbounds i64, ptr %10, i64 %254
-  %256 = getelementptr inbounds nuw i8, ptr %255, i64 40
-  %257 = load i64, ptr %256, align 8
-  %258 = icmp eq i64 %257, 0
-  br i1 %258, label %259, label %261
-259:                                              ; preds = %252
-  %260 = call i64 @launch(ptr noundef nonnull %255, ptr noundef nonnull %22, ptr noundef nonnull %4) #12
-  br label %268
-261:                                              ; preds = %252
-  %262 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
-  %263 = call ptr %262() #10
-  %264 = call i64 @launch(ptr noundef nonnull %255, ptr noundef nonnull %22, ptr noundef nonnull %4) #12
-  %265 = icmp eq ptr %263, null
-  br i1 %265, label %268, label %266
-266:                                              ; preds = %261
-  %267 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
-  call void %267(ptr noundef nonnull %263) #10
-  br label %268
-268:                                              ; preds = %259, %266, %261
-  %269 = phi i64 [ %260, %259 ], [ %264, %266 ], [ %264, %261 ]
-  %270 = icmp eq i64 %269, 0
-  br i1 %270, label %287, label %271
-271:                                              ; preds = %268
-  %272 = load i64, ptr %25, align 8
-  %273 = icmp sgt i64 %272, 0
-  br i1 %273, label %274, label %291
-274:                                              ; preds = %271, %283
-  %275 = phi i64 [ %284, %283 ], [ %272, %271 ]
-  %276 = phi i64 [ %285, %283 ], [ 0, %271 ]
-  %277 = getelementptr inbounds nuw ptr, ptr %27, i64 %276
-  %278 = load ptr, ptr %277, align 8
-  %279 = icmp eq ptr %278, null
-  br i1 %279, label %283, label %280
-280:                                              ; preds = %274
-  %281 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 200), align 8
-  call void %281(ptr noundef nonnull %278) #10
-  %282 = load i64, ptr %25, align 8
-  br label %283
-283:                                              ; preds = %280, %274
-  %284 = phi i64 [ %275, %274 ], [ %282, %280 ]
-  %285 = add nuw nsw i64 %276, 1
-  %286 = icmp slt i64 %285, %284
-  br i1 %286, label %274, label %291
-287:                                              ; preds = %268
-  %288 = getelementptr inbounds nuw i8, ptr %145, i64 16
-  br label %289
-289:                                              ; preds = %287, %421, %423, %168, %241, %295, %316, %324, %365, %371, %413, %427, %450, %455, %213
-  %290 = phi ptr [ %463, %455 ], [ %454, %450 ], [ %441, %427 ], [ %414, %413 ], [ %386, %371 ], [ %370, %365 ], [ %345, %324 ], [ %323, %316 ], [ %303, %295 ], [ %251, %241 ], [ %176, %168 ], [ %220, %213 ], [ %422, %421 ], [ %426, %423 ], [ %288, %287 ]
-  br label %144
-291:                                              ; preds = %283, %271
-  %292 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 192), align 8
-  %293 = load ptr, ptr %142, align 8
-  call void %292(ptr noundef %293) #10
-  %294 = load ptr, ptr %142, align 8
-  br label %506
-295:                                              ; preds = %144
-  %296 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 200), align 8
-  %297 = getelementptr inbounds nuw i8, ptr %145, i64 8
-  %298 = load i64, ptr %297, align 8
-  %299 = getelementptr inbounds ptr, ptr %27, i64 %298
-  %300 = load ptr, ptr %299, align 8
-  call void %296(ptr noundef %300) #10
-  %301 = load i64, ptr %297, align 8
-  %302 = getelementptr inbounds ptr, ptr %27, i64 %301
-  store ptr null, ptr %302, align 8
-  %303 = getelementptr inbounds nuw i8, ptr %145, i64 16
-  br label %289
-304:                                              ; preds = %144
-  %305 = getelementptr inbounds nuw i8, ptr %145, i64 8
-  %306 = load i64, ptr %305, align 8
-  %307 = icmp eq i64 %306, 1
-  %308 = getelementptr inbounds nuw i8, ptr %145, i64 16
-  br i1 %307, label %309, label %313
-309:                                              ; preds = %304
-  %310 = load i64, ptr %308, align 8
-  %311 = getelementptr inbounds ptr, ptr %27, i64 %310
-  %312 = load ptr, ptr %311, align 8
-  br label %506
-313:                                              ; preds = %304
-  %314 = call fastcc ptr @tuple_of(ptr noundef nonnull %308, i64 noundef %306, ptr noundef %27) #12
-  %315 = icmp eq ptr %314, null
-  br i1 %315, label %464, label %506
-316:                                              ; preds = %144
-  %317 = getelementptr inbounds nuw i8, ptr %145, i64 8
-  %318 = load i64, ptr %317, align 8
-  %319 = getelementptr inbounds i64, ptr %22, i64 %318
-  %320 = load i64, ptr %319, align 8
-  %321 = add nsw i64 %320, 63
-  %322 = and i64 %321, -64
-  store i64 %322, ptr %319, align 8
-  %323 = getelementptr inbounds nuw i8, ptr %145, i64 16
-  br label %289
-324:                                              ; preds = %144
-  %325 = getelementptr inbounds nuw i8, ptr %145, i64 16
-  %326 = load i64, ptr %325, align 8
-  %327 = getelementptr inbounds i64, ptr %22, i64 %326
-  %328 = load i64, ptr %327, align 8
-  %329 = getelementptr inbounds nuw i8, ptr %145, i64 24
-  %330 = load i64, ptr %329, align 8
-  %331 = getelementptr inbounds i64, ptr %22, i64 %330
-  %332 = load i64, ptr %331, align 8
-  %333 = getelementptr inbounds nuw i8, ptr %145, i64 32
-  %334 = load i64, ptr %333, align 8
-  %335 = getelementptr inbounds i64, ptr %22, i64 %334
-  %336 = load i64, ptr %335, align 8
-  %337 = mul nsw i64 %336, %332
-  %338 = add nsw i64 %337, %328
-  %339 = getelementptr inbounds nuw i8, ptr %145, i64 40
-  %340 = load i64, ptr %339, align 8
-  %341 = add nsw i64 %338, %340
-  %342 = getelementptr inbounds nuw i8, ptr %145, i64 8
-  %343 = load i64, ptr %342, align 8
-  %344 = getelementptr inbounds i64, ptr %22, i64 %343
-  store i64 %341, ptr %344, align 8
-  %345 = getelementptr inbounds nuw i8, ptr %145, i64 48
-  br label %289
-346:                                              ; preds = %144
-  %347 = getelementptr inbounds nuw i8, ptr %145, i64 16
-  %348 = load i64, ptr %347, align 8
-  %349 = getelementptr inbounds i64, ptr %22, i64 %348
-  %350 = load i64, ptr %349, align 8
-  %351 = getelementptr inbounds nuw i8, ptr %145, i64 24
-  %352 = load i64, ptr %351, align 8
-  %353 = add nsw i64 %352, %350
-  %354 = inttoptr i64 %353 to ptr
-  %355 = getelementptr inbounds nuw i8, ptr %145, i64 32
-  %356 = load i64, ptr %355, align 8
-  switch i64 %356, label %363 [
-    i64 1, label %357
-    i64 4, label %360
+  %193 = trunc i64 %192 to i32
+  switch i32 %193, label %510 [
+    i32 0, label %194
+    i32 1, label %275
+    i32 2, label %285
+    i32 3, label %306
+    i32 4, label %326
+    i32 5, label %405
+    i32 6, label %436
+    i32 7, label %443
+    i32 8, label %452
+    i32 9, label %476
+    i32 10, label %488
+    i32 11, label %500
+    i32 12, label %504
+    i32 13, label %512
   ]
-357:                                              ; preds = %346
-  %358 = load i8, ptr %354, align 1
-  %359 = zext i8 %358 to i64
-  br label %365
-360:                                              ; preds = %346
-  %361 = load i32, ptr %354, align 1
-  %362 = sext i32 %361 to i64
-  br label %365
-363:                                              ; preds = %346
-  %364 = load i64, ptr %354, align 1
-  br label %365
-365:                                              ; preds = %357, %360, %363
-  %366 = phi i64 [ %359, %357 ], [ %362, %360 ], [ %364, %363 ]
-  %367 = getelementptr inbounds nuw i8, ptr %145, i64 8
-  %368 = load i64, ptr %367, align 8
-  %369 = getelementptr inbounds i64, ptr %22, i64 %368
-  store i64 %366, ptr %369, align 8
-  %370 = getelementptr inbounds nuw i8, ptr %145, i64 40
-  br label %289
-371:                                              ; preds = %144
-  %372 = getelementptr inbounds nuw i8, ptr %145, i64 16
-  %373 = load i64, ptr %372, align 8
-  %374 = getelementptr inbounds ptr, ptr %27, i64 %373
-  %375 = load ptr, ptr %374, align 8
-  %376 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 320), align 8
-  %377 = getelementptr inbounds i8, ptr %375, i64 %376
-  %378 = load ptr, ptr %377, align 8
-  %379 = getelementptr inbounds nuw i8, ptr %145, i64 24
-  %380 = load i64, ptr %379, align 8
-  %381 = getelementptr inbounds i64, ptr %378, i64 %380
-  %382 = load i64, ptr %381, align 8
-  %383 = getelementptr inbounds nuw i8, ptr %145, i64 8
-  %384 = load i64, ptr %383, align 8
-  %385 = getelementptr inbounds i64, ptr %22, i64 %384
-  store i64 %382, ptr %385, align 8
-  %386 = getelementptr inbounds nuw i8, ptr %145, i64 32
-  br label %289
-387:                                              ; preds = %144
-  %388 = getelementptr inbounds nuw i8, ptr %145, i64 8
-  %389 = load i64, ptr %388, align 8
-  %390 = getelementptr inbounds i64, ptr %22, i64 %389
-  %391 = load i64, ptr %390, align 8
-  %392 = icmp slt i64 %391, 0
-  br i1 %392, label %393, label %413
-393:                                              ; preds = %387
-  %394 = load i64, ptr %25, align 8
-  %395 = icmp sgt i64 %394, 0
-  br i1 %395, label %396, label %409
-396:                                              ; preds = %393, %405
-  %397 = phi i64 [ %406, %405 ], [ %394, %393 ]
-  %398 = phi i64 [ %407, %405 ], [ 0, %393 ]
-  %399 = getelementptr inbounds nuw ptr, ptr %27, i64 %398
-  %400 = load ptr, ptr %399, align 8
-  %401 = icmp eq ptr %400, null
-  br i1 %401, label %405, label %402
-402:                                              ; preds = %396
-  %403 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 200), align 8
-  call void %403(ptr noundef nonnull %400) #10
-  %404 = load i64, ptr %25, align 8
-  br label %405
-405:                                              ; preds = %402, %396
-  %406 = phi i64 [ %397, %396 ], [ %404, %402 ]
-  %407 = add nuw nsw i64 %398, 1
-  %408 = icmp slt i64 %407, %406
-  br i1 %408, label %396, label %409
-409:                                              ; preds = %405, %393
-  %410 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 192), align 8
-  %411 = load ptr, ptr %142, align 8
-  call void %410(ptr noundef %411) #10
-  %412 = load ptr, ptr %142, align 8
-  br label %506
-413:                                              ; preds = %387
-  %414 = getelementptr inbounds nuw i8, ptr %145, i64 16
-  br label %289
-415:                                              ; preds = %144
-  %416 = getelementptr inbounds nuw i8, ptr %145, i64 8
-  %417 = load i64, ptr %416, align 8
-  %418 = getelementptr inbounds i64, ptr %22, i64 %417
+194:                                              ; preds = %190
+  %195 = getelementptr inbounds nuw i8, ptr %191, i64 80
+  %196 = getelementptr inbounds nuw i8, ptr %191, i64 48
+  %197 = load i64, ptr %196, align 8
+  %198 = getelementptr inbounds i64, ptr %195, i64 %197
+  %199 = getelementptr inbounds nuw i8, ptr %191, i64 56
+  %200 = load i64, ptr %199, align 8
+  %201 = getelementptr inbounds i64, ptr %198, i64 %200
+  %202 = getelementptr inbounds nuw i8, ptr %191, i64 32
+  %203 = load ptr, ptr %202, align 8
+  %204 = icmp eq ptr %203, null
+  br i1 %204, label %260, label %205
+205:                                              ; preds = %194
+  %206 = icmp sgt i64 %197, 0
+  %207 = getelementptr inbounds nuw i8, ptr %191, i64 64
+  br label %208
+208:                                              ; preds = %246, %205
+  %209 = phi ptr [ %203, %205 ], [ %247, %246 ]
+  br i1 %206, label %210, label %212
+210:                                              ; preds = %208
+  %211 = getelementptr inbounds nuw i8, ptr %209, i64 80
+  br label %217
+212:                                              ; preds = %227, %208
+  %213 = phi i64 [ 0, %208 ], [ %197, %227 ]
+  %214 = getelementptr inbounds nuw i8, ptr %209, i64 80
+  %215 = load i64, ptr %207, align 8
+  %216 = icmp sgt i64 %215, 0
+  br i1 %216, label %230, label %243
+217:                                              ; preds = %227, %210
+  %218 = phi i64 [ 0, %210 ], [ %228, %227 ]
+  %219 = getelementptr inbounds nuw [0 x i64], ptr %211, i64 0, i64 %218
+  %220 = load i64, ptr %219, align 8
+  %221 = getelementptr inbounds nuw i64, ptr %195, i64 %218
+  %222 = load i64, ptr %221, align 8
+  %223 = getelementptr inbounds %struct.value, ptr %35, i64 %222, i32 1
+  %224 = load ptr, ptr %223, align 8
+  %225 = ptrtoint ptr %224 to i64
+  %226 = icmp eq i64 %220, %225
+  br i1 %226, label %227, label %246
+227:                                              ; preds = %217
+  %228 = add nuw nsw i64 %218, 1
+  %229 = icmp eq i64 %228, %197
+  br i1 %229, label %212, label %217
+230:                                              ; preds = %212, %240
+  %231 = phi i64 [ %241, %240 ], [ 0, %212 ]
+  %232 = add nuw nsw i64 %231, %213
+  %233 = getelementptr inbounds nuw [0 x i64], ptr %214, i64 0, i64 %232
+  %234 = load i64, ptr %233, align 8
+  %235 = getelementptr inbounds nuw i64, ptr %201, i64 %231
+  %236 = load i64, ptr %235, align 8
+  %237 = getelementptr inbounds i64, ptr %39, i64 %236
+  %238 = load i64, ptr %237, align 8
+  %239 = icmp eq i64 %234, %238
+  br i1 %239, label %240, label %243
+240:                                              ; preds = %230
+  %241 = add nuw nsw i64 %231, 1
+  %242 = icmp eq i64 %241, %215
+  br i1 %242, label %249, label %230
+243:                                              ; preds = %230, %212
+  %244 = phi i64 [ 0, %212 ], [ %231, %230 ]
+  %245 = icmp eq i64 %244, %215
+  br i1 %245, label %249, label %246
+246:                                              ; preds = %217, %243
+  %247 = load ptr, ptr %209, align 8
+  %248 = icmp eq ptr %247, null
+  br i1 %248, label %260, label %208
+249:                                              ; preds = %243, %240
+  %250 = getelementptr inbounds nuw i8, ptr %209, i64 16
+  %251 = load ptr, ptr %250, align 8
+  %252 = icmp eq ptr %251, null
+  br i1 %252, label %255, label %253
+253:                                              ; preds = %249
+  %254 = call fastcc i32 @call_routine(ptr noundef nonnull readonly %11, ptr noundef %191, ptr noundef %209, ptr noundef nonnull %35) #13
+  br label %257
+255:                                              ; preds = %249
+  %256 = call fastcc i32 @follow(ptr noundef nonnull readonly %11, ptr noundef %191, ptr noundef %209, ptr noundef nonnull %35, ptr noundef nonnull %39) #13
+  br label %257
+257:                                              ; preds = %255, %253
+  %258 = phi i32 [ %254, %253 ], [ %256, %255 ]
+  %259 = icmp eq i32 %258, 0
+  br i1 %259, label %260, label %262
+260:                                              ; preds = %246, %257, %194
+  %261 = call fastcc i32 @asked(ptr noundef nonnull readonly %11, ptr noundef %191, ptr noundef nonnull %35, ptr noundef nonnull %39) #13
+  br label %262
+262:                                              ; preds = %260, %257
+  %263 = phi i32 [ %258, %257 ], [ %261, %260 ]
+  %264 = icmp sgt i32 %263, -1
+  br i1 %264, label %265, label %577
+265:                                              ; preds = %262
+  %266 = icmp eq i32 %263, 1
+  br i1 %266, label %267, label %271
+267:                                              ; preds = %265
+  %268 = getelementptr inbounds nuw i8, ptr %191, i64 16
+  %269 = load i64, ptr %268, align 8
+  %270 = getelementptr inbounds i64, ptr %11, i64 %269
+  br label %510
+271:                                              ; preds = %265
+  %272 = getelementptr inbounds nuw i8, ptr %191, i64 8
+  %273 = load i64, ptr %272, align 8
+  %274 = getelementptr inbounds i64, ptr %191, i64 %273
+  br label %510
+275:                                              ; preds = %190
+  %276 = getelementptr inbounds nuw i8, ptr %191, i64 8
+  %277 = load i64, ptr %276, align 8
+  %278 = getelementptr inbounds %struct.value, ptr %35, i64 %277, i32 2
+  %279 = load ptr, ptr %278, align 8
+  %280 = icmp eq ptr %279, null
+  br i1 %280, label %283, label %281
+281:                                              ; preds = %275
+  %282 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  call void %282(ptr noundef nonnull %279) #11
+  br label %283
+283:                                              ; preds = %281, %275
+  store ptr null, ptr %278, align 8
+  %284 = getelementptr inbounds nuw i8, ptr %191, i64 16
+  br label %510
+285:                                              ; preds = %190
+  %286 = getelementptr inbounds nuw i8, ptr %191, i64 16
+  %287 = load i64, ptr %286, align 8
+  %288 = getelementptr inbounds %struct.value, ptr %35, i64 %287
+  %289 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
+  %290 = getelementptr inbounds nuw i8, ptr %288, i64 16
+  %291 = load ptr, ptr %290, align 8
+  call void %289(ptr noundef %291) #11
+  %292 = getelementptr inbounds nuw i8, ptr %191, i64 8
+  %293 = load i64, ptr %292, align 8
+  %294 = getelementptr inbounds %struct.value, ptr %35, i64 %293
+  %295 = load i64, ptr %288, align 8
+  %296 = getelementptr inbounds nuw i8, ptr %288, i64 8
+  %297 = load ptr, ptr %296, align 8
+  %298 = getelementptr inbounds nuw i8, ptr %294, i64 16
+  %299 = load ptr, ptr %298, align 8
+  %300 = icmp eq ptr %299, null
+  br i1 %300, label %303, label %301
+301:                                              ; preds = %285
+  %302 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  call void %302(ptr noundef nonnull %299) #11
+  br label %303
+303:                                              ; preds = %301, %285
+  store i64 %295, ptr %294, align 8
+  %304 = getelementptr inbounds nuw i8, ptr %294, i64 8
+  store ptr %297, ptr %304, align 8
+  store ptr %291, ptr %298, align 8
+  %305 = getelementptr inbounds nuw i8, ptr %191, i64 24
+  br label %510
+306:                                              ; preds = %190
+  %307 = getelementptr inbounds nuw i8, ptr %191, i64 16
+  %308 = load i64, ptr %307, align 8
+  %309 = getelementptr inbounds %struct.value, ptr %35, i64 %308
+  %310 = getelementptr inbounds nuw i8, ptr %191, i64 8
+  %311 = load i64, ptr %310, align 8
+  %312 = getelementptr inbounds %struct.value, ptr %35, i64 %311
+  %313 = load i64, ptr %309, align 8
+  %314 = getelementptr inbounds nuw i8, ptr %309, i64 8
+  %315 = load ptr, ptr %314, align 8
+  %316 = getelementptr inbounds nuw i8, ptr %309, i64 16
+  %317 = load ptr, ptr %316, align 8
+  %318 = getelementptr inbounds nuw i8, ptr %312, i64 16
+  %319 = load ptr, ptr %318, align 8
+  %320 = icmp eq ptr %319, null
+  br i1 %320, label %323, label %321
+321:                                              ; preds = %306
+  %322 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  call void %322(ptr noundef nonnull %319) #11
+  br label %323
+323:                                              ; preds = %321, %306
+  store i64 %313, ptr %312, align 8
+  %324 = getelementptr inbounds nuw i8, ptr %312, i64 8
+  store ptr %315, ptr %324, align 8
+  store ptr %317, ptr %318, align 8
+  store ptr null, ptr %316, align 8
+  %325 = getelementptr inbounds nuw i8, ptr %191, i64 24
+  br label %510
+326:                                              ; preds = %190
+  %327 = getelementptr inbounds nuw i8, ptr %191, i64 16
+  %328 = load i64, ptr %327, align 8
+  %329 = getelementptr inbounds %struct.value, ptr %35, i64 %328
+  %330 = getelementptr inbounds nuw i8, ptr %329, i64 8
+  %331 = load ptr, ptr %330, align 8
+  %332 = load i64, ptr %329, align 8
+  %333 = getelementptr inbounds nuw i8, ptr %191, i64 24
+  %334 = load i64, ptr %333, align 8
+  %335 = getelementptr inbounds i64, ptr %39, i64 %334
+  %336 = load i64, ptr %335, align 8
+  %337 = getelementptr inbounds nuw i8, ptr %191, i64 40
+  %338 = load i64, ptr %337, align 8
+  %339 = ptrtoint ptr %331 to i64
+  %340 = icmp eq i64 %338, %339
+  br i1 %340, label %362, label %341
+341:                                              ; preds = %326
+  call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %4) #12
+  %342 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  %343 = call ptr %342(i64 noundef %339) #11
+  store ptr %343, ptr %4, align 8
+  %344 = icmp eq ptr %343, null
+  br i1 %344, label %401, label %345
+345:                                              ; preds = %341
+  %346 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
+  %347 = getelementptr inbounds nuw i8, ptr %191, i64 56
+  %348 = load i64, ptr %347, align 8
+  %349 = inttoptr i64 %348 to ptr
+  %350 = call ptr %346(ptr noundef %349, ptr noundef nonnull %4, i64 noundef 1, ptr noundef null) #11
+  %351 = load ptr, ptr %4, align 8
+  %352 = icmp eq ptr %351, null
+  br i1 %352, label %355, label %353
+353:                                              ; preds = %345
+  %354 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  call void %354(ptr noundef nonnull %351) #11
+  br label %355
+355:                                              ; preds = %353, %345
+  %356 = icmp eq ptr %350, null
+  br i1 %356, label %401, label %357
+357:                                              ; preds = %355
+  store i64 %339, ptr %337, align 8
+  %358 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 160), align 8
+  %359 = call i64 %358(ptr noundef nonnull %350) #11
+  %360 = getelementptr inbounds nuw i8, ptr %191, i64 48
+  store i64 %359, ptr %360, align 8
+  %361 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  call void %361(ptr noundef nonnull %350) #11
+  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %4) #12
+  br label %362
+362:                                              ; preds = %357, %326
+  %363 = getelementptr inbounds nuw i8, ptr %191, i64 32
+  %364 = load i64, ptr %363, align 8
+  %365 = icmp sgt i64 %364, 0
+  br i1 %365, label %366, label %370
+366:                                              ; preds = %362
+  %367 = getelementptr inbounds nuw i8, ptr %331, i64 48
+  %368 = getelementptr inbounds nuw i8, ptr %331, i64 16
+  %369 = load i64, ptr %368, align 8
+  br label %386
+370:                                              ; preds = %386, %362
+  %371 = phi i64 [ %332, %362 ], [ %398, %386 ]
+  %372 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
+  %373 = getelementptr inbounds nuw i8, ptr %329, i64 16
+  %374 = load ptr, ptr %373, align 8
+  call void %372(ptr noundef %374) #11
+  %375 = getelementptr inbounds nuw i8, ptr %191, i64 8
+  %376 = load i64, ptr %375, align 8
+  %377 = getelementptr inbounds %struct.value, ptr %35, i64 %376
+  %378 = getelementptr inbounds nuw i8, ptr %191, i64 48
+  %379 = load i64, ptr %378, align 8
+  %380 = inttoptr i64 %379 to ptr
+  %381 = getelementptr inbounds nuw i8, ptr %377, i64 16
+  %382 = load ptr, ptr %381, align 8
+  %383 = icmp eq ptr %382, null
+  br i1 %383, label %402, label %384
+384:                                              ; preds = %370
+  %385 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  call void %385(ptr noundef nonnull %382) #11
+  br label %402
+386:                                              ; preds = %386, %366
+  %387 = phi i64 [ %364, %366 ], [ %390, %386 ]
+  %388 = phi i64 [ %336, %366 ], [ %399, %386 ]
+  %389 = phi i64 [ %332, %366 ], [ %398, %386 ]
+  %390 = add nsw i64 %387, -1
+  %391 = getelementptr inbounds nuw [0 x i64], ptr %367, i64 0, i64 %390
+  %392 = load i64, ptr %391, align 8
+  %393 = srem i64 %388, %392
+  %394 = add nsw i64 %390, %369
+  %395 = getelementptr inbounds [0 x i64], ptr %367, i64 0, i64 %394
+  %396 = load i64, ptr %395, align 8
+  %397 = mul nsw i64 %396, %393
+  %398 = add nsw i64 %397, %389
+  %399 = sdiv i64 %388, %392
+  %400 = icmp samesign ugt i64 %387, 1
+  br i1 %400, label %386, label %370
+401:                                              ; preds = %355, %341
+  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %4) #12
+  br label %577
+402:                                              ; preds = %384, %370
+  store i64 %371, ptr %377, align 8
+  %403 = getelementptr inbounds nuw i8, ptr %377, i64 8
+  store ptr %380, ptr %403, align 8
+  store ptr %374, ptr %381, align 8
+  %404 = getelementptr inbounds nuw i8, ptr %191, i64 64
+  br label %510
+405:                                              ; preds = %190
+  %406 = getelementptr inbounds nuw i8, ptr %191, i64 16
+  %407 = load i64, ptr %406, align 8
+  %408 = getelementptr inbounds %struct.value, ptr %35, i64 %407
+  %409 = getelementptr inbounds nuw i8, ptr %408, i64 8
+  %410 = load ptr, ptr %409, align 8
+  %411 = getelementptr inbounds nuw i8, ptr %410, i64 32
+  %412 = load i64, ptr %411, align 8
+  %413 = getelementptr inbounds nuw i8, ptr %410, i64 24
+  %414 = load i64, ptr %413, align 8
+  %415 = mul nsw i64 %414, %412
+  %416 = icmp eq i64 %415, 0
+  br i1 %416, label %434, label %417
+417:                                              ; preds = %405
+  %418 = getelementptr inbounds nuw i8, ptr %191, i64 8
   %419 = load i64, ptr %418, align 8
-  %420 = icmp eq i64 %419, 0
-  br i1 %420, label %423, label %421
-421:                                              ; preds = %415
-  %422 = getelementptr inbounds nuw i8, ptr %145, i64 24
-  br label %289
-423:                                              ; preds = %415
-  %424 = getelementptr inbounds nuw i8, ptr %145, i64 16
-  %425 = load i64, ptr %424, align 8
-  %426 = getelementptr inbounds i64, ptr %10, i64 %425
-  br label %289
-427:                                              ; preds = %144
-  %428 = getelementptr inbounds nuw i8, ptr %145, i64 16
-  %429 = load i64, ptr %428, align 8
-  %430 = getelementptr inbounds ptr, ptr %27, i64 %429
-  %431 = load ptr, ptr %430, align 8
-  %432 = getelementptr inbounds nuw i8, ptr %145, i64 8
-  %433 = load i64, ptr %432, align 8
-  %434 = getelementptr inbounds ptr, ptr %27, i64 %433
-  store ptr %431, ptr %434, align 8
-  %435 = load i64, ptr %428, align 8
-  %436 = getelementptr inbounds ptr, ptr %27, i64 %435
-  store ptr null, ptr %436, align 8
-  %437 = getelementptr inbounds i64, ptr %22, i64 %435
+  %420 = getelementptr inbounds %struct.value, ptr %35, i64 %419
+  %421 = load i64, ptr %420, align 8
+  %422 = inttoptr i64 %421 to ptr
+  %423 = getelementptr inbounds nuw i8, ptr %191, i64 24
+  %424 = load i64, ptr %423, align 8
+  %425 = getelementptr inbounds i64, ptr %39, i64 %424
+  %426 = load i64, ptr %425, align 8
+  %427 = getelementptr inbounds nuw i8, ptr %191, i64 32
+  %428 = load i64, ptr %427, align 8
+  %429 = add nsw i64 %428, %426
+  %430 = mul nsw i64 %429, %415
+  %431 = getelementptr inbounds i8, ptr %422, i64 %430
+  %432 = load i64, ptr %408, align 8
+  %433 = inttoptr i64 %432 to ptr
+  call fastcc void @copy_items(ptr noundef %431, ptr noundef %433, ptr noundef nonnull %410, i64 noundef 0) #13
+  br label %434
+434:                                              ; preds = %417, %405
+  %435 = getelementptr inbounds nuw i8, ptr %191, i64 40
+  br label %510
+436:                                              ; preds = %190
+  %437 = getelementptr inbounds nuw i8, ptr %191, i64 16
   %438 = load i64, ptr %437, align 8
-  %439 = load i64, ptr %432, align 8
-  %440 = getelementptr inbounds i64, ptr %22, i64 %439
-  store i64 %438, ptr %440, align 8
-  %441 = getelementptr inbounds nuw i8, ptr %145, i64 24
-  br label %289
-442:                                              ; preds = %144
-  %443 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  %444 = getelementptr inbounds nuw i8, ptr %145, i64 16
+  %439 = getelementptr inbounds nuw i8, ptr %191, i64 8
+  %440 = load i64, ptr %439, align 8
+  %441 = getelementptr inbounds i64, ptr %39, i64 %440
+  store i64 %438, ptr %441, align 8
+  %442 = getelementptr inbounds nuw i8, ptr %191, i64 24
+  br label %510
+443:                                              ; preds = %190
+  %444 = getelementptr inbounds nuw i8, ptr %191, i64 16
   %445 = load i64, ptr %444, align 8
-  %446 = getelementptr inbounds i64, ptr %22, i64 %445
+  %446 = getelementptr inbounds nuw i8, ptr %191, i64 8
   %447 = load i64, ptr %446, align 8
-  %448 = call ptr %443(i64 noundef %447) #10
-  %449 = icmp eq ptr %448, null
-  br i1 %449, label %464, label %450
-450:                                              ; preds = %442
-  %451 = getelementptr inbounds nuw i8, ptr %145, i64 8
-  %452 = load i64, ptr %451, align 8
-  %453 = getelementptr inbounds ptr, ptr %27, i64 %452
-  store ptr %448, ptr %453, align 8
-  %454 = getelementptr inbounds nuw i8, ptr %145, i64 24
-  br label %289
-455:                                              ; preds = %144
-  %456 = getelementptr inbounds nuw i8, ptr %145, i64 16
-  %457 = load i64, ptr %456, align 8
-  %458 = getelementptr inbounds i64, ptr %22, i64 %457
-  %459 = ptrtoint ptr %458 to i64
-  %460 = getelementptr inbounds nuw i8, ptr %145, i64 8
-  %461 = load i64, ptr %460, align 8
-  %462 = getelementptr inbounds i64, ptr %22, i64 %461
-  store i64 %459, ptr %462, align 8
-  %463 = getelementptr inbounds nuw i8, ptr %145, i64 24
-  br label %289
-464:                                              ; preds = %213, %177, %144, %442, %221, %153, %313
-  %465 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 176), align 8
-  %466 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 360), align 8
-  %467 = call i32 %465(ptr noundef %466) #10
-  %468 = icmp eq i32 %467, 0
-  br i1 %468, label %469, label %485
-469:                                              ; preds = %464
-  %470 = load i64, ptr %25, align 8
-  %471 = icmp sgt i64 %470, 0
-  br i1 %471, label %472, label %506
-472:                                              ; preds = %469, %481
-  %473 = phi i64 [ %482, %481 ], [ %470, %469 ]
-  %474 = phi i64 [ %483, %481 ], [ 0, %469 ]
-  %475 = getelementptr inbounds nuw ptr, ptr %27, i64 %474
-  %476 = load ptr, ptr %475, align 8
-  %477 = icmp eq ptr %476, null
-  br i1 %477, label %481, label %478
-478:                                              ; preds = %472
-  %479 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 200), align 8
-  call void %479(ptr noundef nonnull %476) #10
-  %480 = load i64, ptr %25, align 8
-  br label %481
-481:                                              ; preds = %478, %472
-  %482 = phi i64 [ %473, %472 ], [ %480, %478 ]
-  %483 = add nuw nsw i64 %474, 1
-  %484 = icmp slt i64 %483, %482
-  br i1 %484, label %472, label %506
-485:                                              ; preds = %464
-  %486 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 184), align 8
-  call void %486() #10
-  %487 = load i64, ptr %25, align 8
-  %488 = icmp sgt i64 %487, 0
-  br i1 %488, label %489, label %502
-489:                                              ; preds = %485, %498
-  %490 = phi i64 [ %499, %498 ], [ %487, %485 ]
-  %491 = phi i64 [ %500, %498 ], [ 0, %485 ]
-  %492 = getelementptr inbounds nuw ptr, ptr %27, i64 %491
-  %493 = load ptr, ptr %492, align 8
-  %494 = icmp eq ptr %493, null
-  br i1 %494, label %498, label %495
-495:                                              ; preds = %489
-  %496 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 200), align 8
-  call void %496(ptr noundef nonnull %493) #10
-  %497 = load i64, ptr %25, align 8
-  br label %498
-498:                                              ; preds = %495, %489
-  %499 = phi i64 [ %490, %489 ], [ %497, %495 ]
-  %500 = add nuw nsw i64 %491, 1
-  %501 = icmp slt i64 %500, %499
-  br i1 %501, label %489, label %502
-502:                                              ; preds = %498, %485
-  %503 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 192), align 8
-  %504 = load ptr, ptr %142, align 8
-  call void %503(ptr noundef %504) #10
-  %505 = load ptr, ptr %142, align 8
-  br label %506
-506:                                              ; preds = %481, %291, %122, %469, %309, %409, %502, %313
-  %507 = phi ptr [ %126, %122 ], [ %505, %502 ], [ %412, %409 ], [ %312, %309 ], [ %314, %313 ], [ null, %469 ], [ %294, %291 ], [ null, %481 ]
-  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %4) #11
-  call void @llvm.stackrestore.p0(ptr %21)
-  br label %508
-508:                                              ; preds = %506, %13
-  %509 = phi ptr [ %17, %13 ], [ %507, %506 ]
-  ret ptr %509
+  %448 = getelementptr inbounds i64, ptr %39, i64 %447
+  %449 = load i64, ptr %448, align 8
+  %450 = add nsw i64 %449, %445
+  store i64 %450, ptr %448, align 8
+  %451 = getelementptr inbounds nuw i8, ptr %191, i64 24
+  br label %510
+452:                                              ; preds = %190
+  %453 = getelementptr inbounds nuw i8, ptr %191, i64 16
+  %454 = load i64, ptr %453, align 8
+  %455 = getelementptr inbounds %struct.value, ptr %35, i64 %454
+  %456 = getelementptr inbounds nuw i8, ptr %455, i64 8
+  %457 = load ptr, ptr %456, align 8
+  %458 = getelementptr inbounds nuw i8, ptr %457, i64 24
+  %459 = load i64, ptr %458, align 8
+  %460 = load i64, ptr %455, align 8
+  %461 = inttoptr i64 %460 to ptr
+  switch i64 %459, label %468 [
+    i64 1, label %462
+    i64 4, label %465
+  ]
+462:                                              ; preds = %452
+  %463 = load i8, ptr %461, align 1
+  %464 = zext i8 %463 to i64
+  br label %470
+465:                                              ; preds = %452
+  %466 = load i32, ptr %461, align 1
+  %467 = sext i32 %466 to i64
+  br label %470
+468:                                              ; preds = %452
+  %469 = load i64, ptr %461, align 1
+  br label %470
+470:                                              ; preds = %468, %465, %462
+  %471 = phi i64 [ %464, %462 ], [ %467, %465 ], [ %469, %468 ]
+  %472 = getelementptr inbounds nuw i8, ptr %191, i64 8
+  %473 = load i64, ptr %472, align 8
+  %474 = getelementptr inbounds i64, ptr %39, i64 %473
+  store i64 %471, ptr %474, align 8
+  %475 = getelementptr inbounds nuw i8, ptr %191, i64 24
+  br label %510
+476:                                              ; preds = %190
+  %477 = getelementptr inbounds nuw i8, ptr %191, i64 16
+  %478 = load i64, ptr %477, align 8
+  %479 = icmp eq i64 %478, 0
+  br i1 %479, label %483, label %480
+480:                                              ; preds = %476
+  %481 = call fastcc i32 @evaluated(ptr noundef nonnull %191, ptr noundef nonnull %39) #13
+  %482 = icmp eq i32 %481, 0
+  br i1 %482, label %577, label %483
+483:                                              ; preds = %480, %476
+  %484 = getelementptr inbounds nuw i8, ptr %191, i64 24
+  %485 = load i64, ptr %484, align 8
+  %486 = getelementptr i64, ptr %191, i64 %485
+  %487 = getelementptr i8, ptr %486, i64 32
+  br label %510
+488:                                              ; preds = %190
+  %489 = getelementptr inbounds nuw i8, ptr %191, i64 8
+  %490 = load i64, ptr %489, align 8
+  %491 = getelementptr inbounds i64, ptr %39, i64 %490
+  %492 = load i64, ptr %491, align 8
+  %493 = icmp eq i64 %492, 0
+  br i1 %493, label %496, label %494
+494:                                              ; preds = %488
+  %495 = getelementptr inbounds nuw i8, ptr %191, i64 24
+  br label %510
+496:                                              ; preds = %488
+  %497 = getelementptr inbounds nuw i8, ptr %191, i64 16
+  %498 = load i64, ptr %497, align 8
+  %499 = getelementptr inbounds i64, ptr %11, i64 %498
+  br label %510
+500:                                              ; preds = %190
+  %501 = getelementptr inbounds nuw i8, ptr %191, i64 8
+  %502 = load i64, ptr %501, align 8
+  %503 = getelementptr inbounds i64, ptr %11, i64 %502
+  br label %510
+504:                                              ; preds = %190
+  %505 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 200), align 8
+  %506 = call i32 %505() #11
+  %507 = icmp eq i32 %506, 0
+  br i1 %507, label %508, label %577
+508:                                              ; preds = %504
+  %509 = getelementptr inbounds nuw i8, ptr %191, i64 8
+  br label %510
+510:                                              ; preds = %508, %500, %496, %494, %483, %470, %443, %436, %434, %402, %323, %303, %283, %271, %267, %190
+  %511 = phi ptr [ %191, %190 ], [ %509, %508 ], [ %503, %500 ], [ %487, %483 ], [ %475, %470 ], [ %451, %443 ], [ %442, %436 ], [ %435, %434 ], [ %404, %402 ], [ %325, %323 ], [ %305, %303 ], [ %284, %283 ], [ %270, %267 ], [ %274, %271 ], [ %495, %494 ], [ %499, %496 ]
+  br label %190
+512:                                              ; preds = %190
+  %513 = getelementptr inbounds nuw i8, ptr %191, i64 8
+  %514 = load i64, ptr %513, align 8
+  %515 = load i64, ptr %32, align 8
+  %516 = icmp sgt i64 %515, 0
+  br i1 %516, label %517, label %524
+517:                                              ; preds = %512
+  %518 = getelementptr inbounds nuw i8, ptr %191, i64 16
+  %519 = icmp sgt i64 %514, 0
+  br label %520
+520:                                              ; preds = %546, %517
+  %521 = phi i64 [ %515, %517 ], [ %547, %546 ]
+  %522 = phi i64 [ %515, %517 ], [ %548, %546 ]
+  %523 = phi i64 [ 0, %517 ], [ %549, %546 ]
+  br i1 %519, label %526, label %534
+524:                                              ; preds = %546, %512
+  %525 = icmp eq i64 %514, 1
+  br i1 %525, label %551, label %556
+526:                                              ; preds = %520, %531
+  %527 = phi i64 [ %532, %531 ], [ 0, %520 ]
+  %528 = getelementptr inbounds nuw i64, ptr %518, i64 %527
+  %529 = load i64, ptr %528, align 8
+  %530 = icmp eq i64 %529, %523
+  br i1 %530, label %534, label %531
+531:                                              ; preds = %526
+  %532 = add nuw nsw i64 %527, 1
+  %533 = icmp eq i64 %532, %514
+  br i1 %533, label %537, label %526
+534:                                              ; preds = %526, %520
+  %535 = phi i64 [ 0, %520 ], [ %527, %526 ]
+  %536 = icmp eq i64 %535, %514
+  br i1 %536, label %537, label %546
+537:                                              ; preds = %531, %534
+  %538 = getelementptr inbounds nuw %struct.value, ptr %35, i64 %523, i32 2
+  %539 = load ptr, ptr %538, align 8
+  %540 = icmp eq ptr %539, null
+  br i1 %540, label %544, label %541
+541:                                              ; preds = %537
+  %542 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  call void %542(ptr noundef nonnull %539) #11
+  %543 = load i64, ptr %32, align 8
+  br label %544
+544:                                              ; preds = %541, %537
+  %545 = phi i64 [ %543, %541 ], [ %521, %537 ]
+  store ptr null, ptr %538, align 8
+  br label %546
+546:                                              ; preds = %544, %534
+  %547 = phi i64 [ %521, %534 ], [ %545, %544 ]
+  %548 = phi i64 [ %522, %534 ], [ %545, %544 ]
+  %549 = add nuw nsw i64 %523, 1
+  %550 = icmp slt i64 %549, %548
+  br i1 %550, label %520, label %524
+551:                                              ; preds = %524
+  %552 = getelementptr inbounds nuw i8, ptr %191, i64 16
+  %553 = load i64, ptr %552, align 8
+  %554 = getelementptr inbounds %struct.value, ptr %35, i64 %553
+  %555 = call fastcc ptr @given_away(ptr noundef nonnull readonly %11, ptr noundef %554) #13
+  br label %577
+556:                                              ; preds = %524
+  %557 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
+  %558 = call ptr %557(i64 noundef %514) #11
+  %559 = icmp eq ptr %558, null
+  %560 = getelementptr inbounds nuw i8, ptr %191, i64 16
+  %561 = icmp slt i64 %514, 1
+  %562 = select i1 %559, i1 true, i1 %561
+  br i1 %562, label %577, label %563
+563:                                              ; preds = %556, %572
+  %564 = phi i64 [ %575, %572 ], [ 0, %556 ]
+  %565 = getelementptr inbounds nuw i64, ptr %560, i64 %564
+  %566 = load i64, ptr %565, align 8
+  %567 = getelementptr inbounds %struct.value, ptr %35, i64 %566
+  %568 = call fastcc ptr @given_away(ptr noundef nonnull readonly %11, ptr noundef %567) #13
+  %569 = icmp eq ptr %568, null
+  br i1 %569, label %570, label %572
+570:                                              ; preds = %563
+  %571 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  call void %571(ptr noundef nonnull %558) #11
+  br label %577
+572:                                              ; preds = %563
+  %573 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  %574 = call i32 %573(ptr noundef nonnull %558, i64 noundef %564, ptr noundef nonnull %568) #11
+  %575 = add nuw nsw i64 %564, 1
+  %576 = icmp eq i64 %575, %514
+  br i1 %576, label %577, label %563
+577:                                              ; preds = %262, %480, %504, %572, %401, %551, %556, %570
+  %578 = phi ptr [ null, %401 ], [ %555, %551 ], [ null, %570 ], [ %558, %556 ], [ %558, %572 ], [ null, %504 ], [ null, %480 ], [ null, %262 ]
+  %579 = load i64, ptr %184, align 8
+  %580 = add nsw i64 %579, -1
+  store i64 %580, ptr %184, align 8
+  %581 = load i64, ptr %32, align 8
+  %582 = icmp sgt i64 %581, 0
+  br i1 %582, label %585, label %583
+583:                                              ; preds = %594, %577
+  %584 = icmp eq ptr %578, null
+  br i1 %584, label %598, label %626
+585:                                              ; preds = %577, %594
+  %586 = phi i64 [ %595, %594 ], [ %581, %577 ]
+  %587 = phi i64 [ %596, %594 ], [ 0, %577 ]
+  %588 = getelementptr inbounds nuw %struct.value, ptr %35, i64 %587, i32 2
+  %589 = load ptr, ptr %588, align 8
+  %590 = icmp eq ptr %589, null
+  br i1 %590, label %594, label %591
+591:                                              ; preds = %585
+  %592 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  call void %592(ptr noundef nonnull %589) #11
+  %593 = load i64, ptr %32, align 8
+  br label %594
+594:                                              ; preds = %585, %591
+  %595 = phi i64 [ %586, %585 ], [ %593, %591 ]
+  store ptr null, ptr %588, align 8
+  %596 = add nuw nsw i64 %587, 1
+  %597 = icmp slt i64 %596, %595
+  br i1 %597, label %585, label %583
+598:                                              ; preds = %583
+  %599 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 176), align 8
+  %600 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 384), align 8
+  %601 = call i32 %599(ptr noundef %600) #11
+  %602 = icmp eq i32 %601, 0
+  br i1 %602, label %626, label %603
+603:                                              ; preds = %598
+  %604 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 184), align 8
+  call void %604() #11
+  call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %5) #12
+  %605 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  %606 = ptrtoint ptr %191 to i64
+  %607 = ptrtoint ptr %11 to i64
+  %608 = sub i64 %606, %607
+  %609 = ashr exact i64 %608, 3
+  %610 = call ptr %605(i64 noundef %609) #11
+  store ptr %610, ptr %5, align 8
+  %611 = icmp eq ptr %610, null
+  br i1 %611, label %625, label %612
+612:                                              ; preds = %603
+  %613 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
+  %614 = getelementptr inbounds nuw i8, ptr %11, i64 104
+  %615 = load ptr, ptr %614, align 8
+  %616 = call ptr %613(ptr noundef %615, ptr noundef nonnull %5, i64 noundef 1, ptr noundef null) #11
+  %617 = load ptr, ptr %5, align 8
+  %618 = icmp eq ptr %617, null
+  br i1 %618, label %621, label %619
+619:                                              ; preds = %612
+  %620 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  call void %620(ptr noundef nonnull %617) #11
+  br label %621
+621:                                              ; preds = %619, %612
+  %622 = icmp eq ptr %616, null
+  br i1 %622, label %625, label %623
+623:                                              ; preds = %621
+  %624 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  call void %624(ptr noundef nonnull %616) #11
+  br label %625
+625:                                              ; preds = %603, %623, %621
+  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %5) #12
+  br label %626
+626:                                              ; preds = %161, %625, %598, %583
+  %627 = phi ptr [ %165, %161 ], [ null, %625 ], [ null, %598 ], [ %578, %583 ]
+  call void @llvm.stackrestore.p0(ptr %34)
+  br label %628
+628:                                              ; preds = %626, %26
+  %629 = phi ptr [ %30, %26 ], [ %627, %626 ]
+  ret ptr %629
 }
 define internal noundef ptr @renew() #2 {
   %1 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 40), align 8
-  %2 = tail call ptr %1(i64 noundef 896) #10
+  %2 = tail call ptr %1(i64 noundef 896) #11
   %3 = icmp eq ptr %2, null
   br i1 %3, label %15, label %4
 4:                                                ; preds = %0
@@ -1274,10 +1458,10 @@ define internal noundef ptr @renew() #2 {
   tail call void @llvm.memset.p0.i64(ptr noundef nonnull align 128 dereferenceable(768) %8, i8 0, i64 768, i1 false)
   %9 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 72), align 8
   %10 = getelementptr inbounds nuw i8, ptr %8, i64 320
-  %11 = tail call i32 %9(ptr noundef nonnull %10, ptr noundef null) #10
+  %11 = tail call i32 %9(ptr noundef nonnull %10, ptr noundef null) #11
   %12 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 80), align 8
   %13 = getelementptr inbounds nuw i8, ptr %8, i64 448
-  %14 = tail call i32 %12(ptr noundef nonnull %13, ptr noundef null) #10
+  %14 = tail call i32 %12(ptr noundef nonnull %13, ptr noundef null) #11
   store ptr %8, ptr @pool, align 8
   br label %15
 15:                                               ; preds = %0, %4
@@ -1294,33 +1478,1535 @@ declare void @llvm.lifetime.start.p0(i64 immarg, ptr nocapture) #5
 declare void @llvm.lifetime.end.p0(i64 immarg, ptr nocapture) #5
 declare void @llvm.memset.p0.i64(ptr nocapture writeonly, i8, i64, i1 immarg) #7
 declare ptr @llvm.stacksave.p0() #8
-define internal fastcc ptr @tuple_of(ptr nocapture noundef readonly %0, i64 noundef range(i64 2, 1) %1, ptr nocapture noundef nonnull %2) unnamed_addr #2 {
-  %4 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
-  %5 = tail call ptr %4(i64 noundef %1) #10
-  %6 = icmp ne ptr %5, null
-  %7 = icmp sgt i64 %1, 0
-  %8 = and i1 %6, %7
-  br i1 %8, label %10, label %9
-9:                                                ; preds = %10, %3
-  ret ptr %5
-10:                                               ; preds = %3, %10
-  %11 = phi i64 [ %20, %10 ], [ 0, %3 ]
-  %12 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
-  %13 = getelementptr inbounds nuw i64, ptr %0, i64 %11
-  %14 = load i64, ptr %13, align 8
-  %15 = getelementptr inbounds ptr, ptr %2, i64 %14
-  %16 = load ptr, ptr %15, align 8
-  %17 = tail call i32 %12(ptr noundef nonnull %5, i64 noundef %11, ptr noundef %16) #10
-  %18 = load i64, ptr %13, align 8
-  %19 = getelementptr inbounds ptr, ptr %2, i64 %18
-  store ptr null, ptr %19, align 8
-  %20 = add nuw nsw i64 %11, 1
-  %21 = icmp slt i64 %20, %1
-  br i1 %21, label %10, label %9
-}
 declare void @llvm.stackrestore.p0(ptr) #8
-declare i64 @llvm.smax.i64(i64, i64) #9
-declare i64 @llvm.smin.i64(i64, i64) #9
+define internal fastcc range(i32 -1, 2) i32 @call_routine(ptr nocapture noundef readonly %0, ptr nocapture noundef readonly %1, ptr nocapture noundef nonnull readonly %2, ptr nocapture noundef nonnull %3) unnamed_addr #2 {
+  %5 = getelementptr inbounds nuw i8, ptr %1, i64 48
+  %6 = load i64, ptr %5, align 8
+  %7 = add nsw i64 %6, 1
+  %8 = alloca ptr, i64 %7, align 16
+  %9 = getelementptr inbounds nuw i8, ptr %2, i64 72
+  %10 = load i64, ptr %9, align 8
+  %11 = getelementptr inbounds i64, ptr %2, i64 %10
+  %12 = load ptr, ptr %11, align 8
+  %13 = getelementptr inbounds nuw i8, ptr %1, i64 80
+  %14 = icmp sgt i64 %6, 0
+  br i1 %14, label %15, label %27
+15:                                               ; preds = %4, %24
+  %16 = phi i64 [ %25, %24 ], [ 0, %4 ]
+  %17 = getelementptr inbounds nuw [0 x i64], ptr %13, i64 0, i64 %16
+  %18 = load i64, ptr %17, align 8
+  %19 = getelementptr inbounds %struct.value, ptr %3, i64 %18
+  %20 = tail call fastcc ptr @shown(ptr noundef %0, ptr noundef %19) #13
+  %21 = getelementptr inbounds nuw ptr, ptr %8, i64 %16
+  store ptr %20, ptr %21, align 8
+  %22 = icmp eq ptr %20, null
+  %23 = load i64, ptr %5, align 8
+  br i1 %22, label %27, label %24
+24:                                               ; preds = %15
+  %25 = add nuw nsw i64 %16, 1
+  %26 = icmp slt i64 %25, %23
+  br i1 %26, label %15, label %27
+27:                                               ; preds = %15, %24, %4
+  %28 = phi i64 [ %6, %4 ], [ %23, %24 ], [ %23, %15 ]
+  %29 = phi i64 [ 0, %4 ], [ %16, %15 ], [ %25, %24 ]
+  %30 = icmp eq i64 %29, %28
+  br i1 %30, label %31, label %36
+31:                                               ; preds = %27
+  %32 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
+  %33 = getelementptr inbounds nuw i8, ptr %2, i64 16
+  %34 = load ptr, ptr %33, align 8
+  %35 = call ptr %32(ptr noundef %34, ptr noundef nonnull %8, i64 noundef %28, ptr noundef null) #11
+  br label %36
+36:                                               ; preds = %31, %27
+  %37 = phi ptr [ %35, %31 ], [ null, %27 ]
+  %38 = icmp eq i64 %29, 0
+  br i1 %38, label %46, label %39
+39:                                               ; preds = %36, %39
+  %40 = phi i64 [ %42, %39 ], [ %29, %36 ]
+  %41 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  %42 = add nsw i64 %40, -1
+  %43 = getelementptr inbounds ptr, ptr %8, i64 %42
+  %44 = load ptr, ptr %43, align 8
+  call void %41(ptr noundef %44) #11
+  %45 = icmp eq i64 %42, 0
+  br i1 %45, label %46, label %39
+46:                                               ; preds = %39, %36
+  %47 = icmp eq ptr %37, null
+  br i1 %47, label %114, label %48
+48:                                               ; preds = %46
+  %49 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 304), align 8
+  %50 = getelementptr inbounds i8, ptr %37, i64 %49
+  %51 = load ptr, ptr %50, align 8
+  %52 = getelementptr inbounds nuw i8, ptr %0, i64 80
+  %53 = load ptr, ptr %52, align 8
+  %54 = icmp eq ptr %51, %53
+  br i1 %54, label %55, label %97
+55:                                               ; preds = %48
+  %56 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 360), align 8
+  %57 = getelementptr inbounds i8, ptr %37, i64 %56
+  %58 = load i64, ptr %57, align 8
+  %59 = load ptr, ptr %12, align 8
+  %60 = ptrtoint ptr %59 to i64
+  %61 = icmp eq i64 %58, %60
+  br i1 %61, label %62, label %97
+62:                                               ; preds = %55
+  %63 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 328), align 8
+  %64 = getelementptr inbounds i8, ptr %37, i64 %63
+  %65 = load i32, ptr %64, align 4
+  %66 = sext i32 %65 to i64
+  %67 = getelementptr inbounds nuw i8, ptr %12, i64 16
+  %68 = load i64, ptr %67, align 8
+  %69 = icmp eq i64 %68, %66
+  br i1 %69, label %70, label %97
+70:                                               ; preds = %62
+  %71 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 336), align 8
+  %72 = getelementptr inbounds i8, ptr %37, i64 %71
+  %73 = load ptr, ptr %72, align 8
+  %74 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
+  %75 = getelementptr inbounds i8, ptr %37, i64 %74
+  %76 = load ptr, ptr %75, align 8
+  %77 = icmp slt i32 %65, 1
+  br i1 %77, label %99, label %78
+78:                                               ; preds = %70
+  %79 = getelementptr inbounds nuw i8, ptr %12, i64 48
+  br label %83
+80:                                               ; preds = %90
+  %81 = add nuw nsw i64 %84, 1
+  %82 = icmp eq i64 %81, %66
+  br i1 %82, label %99, label %83
+83:                                               ; preds = %80, %78
+  %84 = phi i64 [ 0, %78 ], [ %81, %80 ]
+  %85 = getelementptr inbounds nuw i64, ptr %73, i64 %84
+  %86 = load i64, ptr %85, align 8
+  %87 = getelementptr inbounds nuw [0 x i64], ptr %79, i64 0, i64 %84
+  %88 = load i64, ptr %87, align 8
+  %89 = icmp eq i64 %86, %88
+  br i1 %89, label %90, label %97
+90:                                               ; preds = %83
+  %91 = getelementptr inbounds nuw i64, ptr %76, i64 %84
+  %92 = load i64, ptr %91, align 8
+  %93 = add nuw nsw i64 %84, %66
+  %94 = getelementptr inbounds nuw [0 x i64], ptr %79, i64 0, i64 %93
+  %95 = load i64, ptr %94, align 8
+  %96 = icmp eq i64 %92, %95
+  br i1 %96, label %80, label %97
+97:                                               ; preds = %90, %83, %55, %62, %48
+  %98 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  call void %98(ptr noundef nonnull %37) #11
+  br label %114
+99:                                               ; preds = %80, %70
+  %100 = load i64, ptr %5, align 8
+  %101 = getelementptr inbounds [0 x i64], ptr %13, i64 0, i64 %100
+  %102 = load i64, ptr %101, align 8
+  %103 = getelementptr inbounds %struct.value, ptr %3, i64 %102
+  %104 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 320), align 8
+  %105 = getelementptr inbounds i8, ptr %37, i64 %104
+  %106 = load i64, ptr %105, align 8
+  %107 = getelementptr inbounds nuw i8, ptr %103, i64 16
+  %108 = load ptr, ptr %107, align 8
+  %109 = icmp eq ptr %108, null
+  br i1 %109, label %112, label %110
+110:                                              ; preds = %99
+  %111 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  call void %111(ptr noundef nonnull %108) #11
+  br label %112
+112:                                              ; preds = %99, %110
+  store i64 %106, ptr %103, align 8
+  %113 = getelementptr inbounds nuw i8, ptr %103, i64 8
+  store ptr %12, ptr %113, align 8
+  store ptr %37, ptr %107, align 8
+  br label %114
+114:                                              ; preds = %46, %112, %97
+  %115 = phi i32 [ 1, %112 ], [ 0, %97 ], [ -1, %46 ]
+  ret i32 %115
+}
+define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readonly %0, ptr nocapture noundef readonly %1, ptr noundef nonnull %2, ptr nocapture noundef nonnull %3, ptr nocapture noundef nonnull writeonly %4) unnamed_addr #2 {
+  %6 = alloca [2 x ptr], align 16
+  %7 = alloca i64, align 8
+  %8 = getelementptr inbounds nuw i8, ptr %1, i64 48
+  %9 = load i64, ptr %8, align 8
+  %10 = getelementptr inbounds nuw i8, ptr %1, i64 56
+  %11 = load i64, ptr %10, align 8
+  call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %7) #12
+  %12 = getelementptr inbounds nuw i8, ptr %2, i64 56
+  %13 = load i64, ptr %12, align 8
+  %14 = add i64 %11, 1
+  %15 = add i64 %14, %9
+  %16 = add i64 %15, %13
+  %17 = tail call ptr @llvm.stacksave.p0()
+  %18 = alloca i64, i64 %16, align 16
+  %19 = load i64, ptr %12, align 8
+  %20 = add i64 %14, %19
+  %21 = alloca ptr, i64 %20, align 16
+  %22 = getelementptr inbounds nuw i8, ptr %2, i64 72
+  %23 = load i64, ptr %22, align 8
+  %24 = getelementptr inbounds i64, ptr %2, i64 %23
+  %25 = getelementptr inbounds %struct.result, ptr %24, i64 %11
+  %26 = icmp sgt i64 %9, 0
+  br i1 %26, label %27, label %47
+27:                                               ; preds = %5
+  %28 = getelementptr inbounds nuw i8, ptr %1, i64 80
+  %29 = and i64 %9, 3
+  %30 = icmp ult i64 %9, 4
+  br i1 %30, label %33, label %31
+31:                                               ; preds = %27
+  %32 = and i64 %9, 9223372036854775804
+  br label %51
+33:                                               ; preds = %51, %27
+  %34 = phi i64 [ 0, %27 ], [ %77, %51 ]
+  %35 = icmp eq i64 %29, 0
+  br i1 %35, label %47, label %36
+36:                                               ; preds = %33, %36
+  %37 = phi i64 [ %44, %36 ], [ %34, %33 ]
+  %38 = phi i64 [ %45, %36 ], [ 0, %33 ]
+  %39 = getelementptr inbounds nuw [0 x i64], ptr %28, i64 0, i64 %37
+  %40 = load i64, ptr %39, align 8
+  %41 = getelementptr inbounds %struct.value, ptr %3, i64 %40
+  %42 = load i64, ptr %41, align 8
+  %43 = getelementptr inbounds nuw i64, ptr %18, i64 %37
+  store i64 %42, ptr %43, align 8
+  %44 = add nuw nsw i64 %37, 1
+  %45 = add i64 %38, 1
+  %46 = icmp eq i64 %45, %29
+  br i1 %46, label %47, label %36
+47:                                               ; preds = %33, %36, %5
+  %48 = getelementptr inbounds nuw i8, ptr %2, i64 32
+  %49 = load i64, ptr %48, align 8
+  %50 = icmp eq i64 %49, 0
+  br i1 %50, label %85, label %80
+51:                                               ; preds = %51, %31
+  %52 = phi i64 [ 0, %31 ], [ %77, %51 ]
+  %53 = phi i64 [ 0, %31 ], [ %78, %51 ]
+  %54 = getelementptr inbounds nuw [0 x i64], ptr %28, i64 0, i64 %52
+  %55 = load i64, ptr %54, align 8
+  %56 = getelementptr inbounds %struct.value, ptr %3, i64 %55
+  %57 = load i64, ptr %56, align 8
+  %58 = getelementptr inbounds nuw i64, ptr %18, i64 %52
+  store i64 %57, ptr %58, align 16
+  %59 = or disjoint i64 %52, 1
+  %60 = getelementptr inbounds nuw [0 x i64], ptr %28, i64 0, i64 %59
+  %61 = load i64, ptr %60, align 8
+  %62 = getelementptr inbounds %struct.value, ptr %3, i64 %61
+  %63 = load i64, ptr %62, align 8
+  %64 = getelementptr inbounds nuw i64, ptr %18, i64 %59
+  store i64 %63, ptr %64, align 8
+  %65 = or disjoint i64 %52, 2
+  %66 = getelementptr inbounds nuw [0 x i64], ptr %28, i64 0, i64 %65
+  %67 = load i64, ptr %66, align 8
+  %68 = getelementptr inbounds %struct.value, ptr %3, i64 %67
+  %69 = load i64, ptr %68, align 8
+  %70 = getelementptr inbounds nuw i64, ptr %18, i64 %65
+  store i64 %69, ptr %70, align 16
+  %71 = or disjoint i64 %52, 3
+  %72 = getelementptr inbounds nuw [0 x i64], ptr %28, i64 0, i64 %71
+  %73 = load i64, ptr %72, align 8
+  %74 = getelementptr inbounds %struct.value, ptr %3, i64 %73
+  %75 = load i64, ptr %74, align 8
+  %76 = getelementptr inbounds nuw i64, ptr %18, i64 %71
+  store i64 %75, ptr %76, align 8
+  %77 = add nuw nsw i64 %52, 4
+  %78 = add i64 %53, 4
+  %79 = icmp eq i64 %78, %32
+  br i1 %79, label %33, label %51
+80:                                               ; preds = %47
+  %81 = load i64, ptr %18, align 16
+  %82 = getelementptr inbounds nuw i8, ptr %18, i64 8
+  %83 = load i64, ptr %82, align 8
+  %84 = icmp eq i64 %81, %83
+  br i1 %84, label %498, label %85
+85:                                               ; preds = %80, %47
+  %86 = add nsw i64 %19, %11
+  %87 = icmp sgt i64 %86, 0
+  br i1 %87, label %88, label %267
+88:                                               ; preds = %85
+  %89 = getelementptr inbounds nuw i8, ptr %2, i64 40
+  %90 = getelementptr inbounds nuw i8, ptr %0, i64 72
+  %91 = getelementptr inbounds nuw i8, ptr %2, i64 48
+  %92 = getelementptr inbounds nuw i8, ptr %1, i64 80
+  %93 = getelementptr inbounds nuw i8, ptr %1, i64 40
+  %94 = getelementptr inbounds nuw i8, ptr %0, i64 80
+  %95 = getelementptr inbounds nuw i8, ptr %0, i64 88
+  %96 = getelementptr i64, ptr %18, i64 %9
+  br label %97
+97:                                               ; preds = %88, %260
+  %98 = phi i64 [ 0, %88 ], [ %263, %260 ]
+  %99 = icmp slt i64 %98, %11
+  br i1 %99, label %105, label %100
+100:                                              ; preds = %97
+  %101 = sub nsw i64 %98, %11
+  %102 = getelementptr inbounds i64, ptr %25, i64 %101
+  %103 = load i64, ptr %102, align 8
+  %104 = inttoptr i64 %103 to ptr
+  br label %129
+105:                                              ; preds = %97
+  %106 = load ptr, ptr %89, align 8
+  %107 = icmp eq ptr %106, null
+  br i1 %107, label %111, label %108
+108:                                              ; preds = %105
+  %109 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
+  %110 = load ptr, ptr %90, align 8
+  tail call void %109(ptr noundef %110) #11
+  br label %260
+111:                                              ; preds = %105
+  %112 = getelementptr inbounds nuw %struct.result, ptr %24, i64 %98
+  %113 = load ptr, ptr %112, align 8
+  %114 = getelementptr inbounds nuw i8, ptr %112, i64 8
+  %115 = load i64, ptr %114, align 8
+  %116 = icmp sgt i64 %115, -1
+  br i1 %116, label %117, label %129
+117:                                              ; preds = %111
+  %118 = getelementptr inbounds nuw i64, ptr %18, i64 %115
+  %119 = load i64, ptr %118, align 8
+  %120 = getelementptr inbounds nuw i8, ptr %112, i64 16
+  %121 = load i64, ptr %120, align 8
+  %122 = add nsw i64 %121, %119
+  %123 = getelementptr i64, ptr %96, i64 %98
+  store i64 %122, ptr %123, align 8
+  %124 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
+  %125 = getelementptr inbounds nuw [0 x i64], ptr %92, i64 0, i64 %115
+  %126 = load i64, ptr %125, align 8
+  %127 = getelementptr inbounds %struct.value, ptr %3, i64 %126, i32 2
+  %128 = load ptr, ptr %127, align 8
+  tail call void %124(ptr noundef %128) #11
+  br label %260
+129:                                              ; preds = %100, %111
+  %130 = phi ptr [ %104, %100 ], [ %113, %111 ]
+  %131 = icmp eq i64 %98, 0
+  br i1 %131, label %132, label %216
+132:                                              ; preds = %129
+  %133 = load i64, ptr %91, align 8
+  %134 = icmp eq i64 %133, 0
+  br i1 %134, label %216, label %135
+135:                                              ; preds = %132
+  %136 = load i64, ptr %93, align 8
+  %137 = getelementptr inbounds [0 x i64], ptr %92, i64 0, i64 %136
+  %138 = load i64, ptr %137, align 8
+  %139 = getelementptr inbounds %struct.value, ptr %3, i64 %138
+  %140 = getelementptr inbounds nuw i8, ptr %139, i64 16
+  %141 = load ptr, ptr %140, align 8
+  %142 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 304), align 8
+  %143 = getelementptr inbounds i8, ptr %141, i64 %142
+  %144 = getelementptr inbounds i8, ptr %143, i64 -8
+  %145 = load i32, ptr %144, align 4
+  %146 = icmp eq i32 %145, 1
+  br i1 %146, label %147, label %216
+147:                                              ; preds = %135
+  %148 = load ptr, ptr %143, align 8
+  %149 = load ptr, ptr %94, align 8
+  %150 = icmp eq ptr %148, %149
+  br i1 %150, label %151, label %216
+151:                                              ; preds = %147
+  %152 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 320), align 8
+  %153 = getelementptr inbounds i8, ptr %141, i64 %152
+  %154 = load i64, ptr %153, align 8
+  %155 = load i64, ptr %139, align 8
+  %156 = icmp eq i64 %154, %155
+  br i1 %156, label %157, label %216
+157:                                              ; preds = %151
+  %158 = getelementptr inbounds nuw i8, ptr %139, i64 8
+  %159 = load ptr, ptr %158, align 8
+  %160 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 360), align 8
+  %161 = getelementptr inbounds i8, ptr %141, i64 %160
+  %162 = load i64, ptr %161, align 8
+  %163 = load ptr, ptr %159, align 8
+  %164 = ptrtoint ptr %163 to i64
+  %165 = icmp eq i64 %162, %164
+  br i1 %165, label %166, label %216
+166:                                              ; preds = %157
+  %167 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 328), align 8
+  %168 = getelementptr inbounds i8, ptr %141, i64 %167
+  %169 = load i32, ptr %168, align 4
+  %170 = sext i32 %169 to i64
+  %171 = getelementptr inbounds nuw i8, ptr %159, i64 16
+  %172 = load i64, ptr %171, align 8
+  %173 = icmp eq i64 %172, %170
+  br i1 %173, label %174, label %216
+174:                                              ; preds = %166
+  %175 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 336), align 8
+  %176 = getelementptr inbounds i8, ptr %141, i64 %175
+  %177 = load ptr, ptr %176, align 8
+  %178 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
+  %179 = getelementptr inbounds i8, ptr %141, i64 %178
+  %180 = load ptr, ptr %179, align 8
+  %181 = icmp slt i32 %169, 1
+  br i1 %181, label %201, label %182
+182:                                              ; preds = %174
+  %183 = getelementptr inbounds nuw i8, ptr %159, i64 48
+  br label %187
+184:                                              ; preds = %194
+  %185 = add nuw nsw i64 %188, 1
+  %186 = icmp eq i64 %185, %170
+  br i1 %186, label %201, label %187
+187:                                              ; preds = %184, %182
+  %188 = phi i64 [ 0, %182 ], [ %185, %184 ]
+  %189 = getelementptr inbounds nuw i64, ptr %177, i64 %188
+  %190 = load i64, ptr %189, align 8
+  %191 = getelementptr inbounds nuw [0 x i64], ptr %183, i64 0, i64 %188
+  %192 = load i64, ptr %191, align 8
+  %193 = icmp eq i64 %190, %192
+  br i1 %193, label %194, label %216
+194:                                              ; preds = %187
+  %195 = getelementptr inbounds nuw i64, ptr %180, i64 %188
+  %196 = load i64, ptr %195, align 8
+  %197 = add nuw nsw i64 %188, %170
+  %198 = getelementptr inbounds nuw [0 x i64], ptr %183, i64 0, i64 %197
+  %199 = load i64, ptr %198, align 8
+  %200 = icmp eq i64 %196, %199
+  br i1 %200, label %184, label %216
+201:                                              ; preds = %184, %174
+  %202 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
+  %203 = getelementptr inbounds i8, ptr %141, i64 %202
+  %204 = load ptr, ptr %203, align 8
+  %205 = icmp eq ptr %204, null
+  br i1 %205, label %211, label %206
+206:                                              ; preds = %201
+  %207 = getelementptr inbounds i8, ptr %204, i64 %142
+  %208 = load ptr, ptr %207, align 8
+  %209 = load ptr, ptr %95, align 8
+  %210 = icmp eq ptr %208, %209
+  br i1 %210, label %211, label %216
+211:                                              ; preds = %201, %206
+  %212 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
+  tail call void %212(ptr noundef nonnull %141) #11
+  %213 = load i64, ptr %93, align 8
+  %214 = getelementptr inbounds i64, ptr %18, i64 %213
+  %215 = load i64, ptr %214, align 8
+  store i64 %215, ptr %96, align 8
+  br label %260
+216:                                              ; preds = %187, %194, %157, %166, %147, %151, %135, %206, %132, %129
+  %217 = getelementptr inbounds nuw i8, ptr %130, i64 8
+  %218 = load ptr, ptr %217, align 8
+  %219 = icmp eq ptr %218, null
+  br i1 %219, label %223, label %220
+220:                                              ; preds = %216
+  %221 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
+  %222 = tail call ptr %221(ptr noundef nonnull %218, ptr noundef null, i64 noundef 0, ptr noundef null) #11
+  br label %246
+223:                                              ; preds = %216
+  %224 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
+  %225 = load ptr, ptr %130, align 8
+  tail call void %224(ptr noundef %225) #11
+  %226 = getelementptr inbounds nuw i8, ptr %130, i64 40
+  %227 = load i64, ptr %226, align 8
+  %228 = icmp eq i64 %227, 0
+  br i1 %228, label %232, label %229
+229:                                              ; preds = %223
+  %230 = getelementptr inbounds nuw i8, ptr %130, i64 16
+  %231 = load i64, ptr %230, align 8
+  br label %237
+232:                                              ; preds = %223
+  %233 = getelementptr inbounds nuw i8, ptr %130, i64 48
+  %234 = getelementptr inbounds nuw i8, ptr %130, i64 16
+  %235 = load i64, ptr %234, align 8
+  %236 = getelementptr inbounds i64, ptr %233, i64 %235
+  br label %237
+237:                                              ; preds = %232, %229
+  %238 = phi i64 [ %235, %232 ], [ %231, %229 ]
+  %239 = phi ptr [ %236, %232 ], [ null, %229 ]
+  %240 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 288), align 8
+  %241 = load ptr, ptr %94, align 8
+  %242 = load ptr, ptr %130, align 8
+  %243 = trunc i64 %238 to i32
+  %244 = getelementptr inbounds nuw i8, ptr %130, i64 48
+  %245 = tail call ptr %240(ptr noundef %241, ptr noundef %242, i32 noundef %243, ptr noundef nonnull %244, ptr noundef %239, ptr noundef null, i32 noundef 0, ptr noundef null) #11
+  br label %246
+246:                                              ; preds = %220, %237
+  %247 = phi ptr [ %245, %237 ], [ %222, %220 ]
+  %248 = icmp eq ptr %247, null
+  br i1 %248, label %249, label %252
+249:                                              ; preds = %246
+  %250 = load i64, ptr %12, align 8
+  %251 = add nsw i64 %250, %11
+  br label %267
+252:                                              ; preds = %246
+  %253 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 320), align 8
+  %254 = getelementptr inbounds i8, ptr %247, i64 %253
+  %255 = load i64, ptr %254, align 8
+  %256 = getelementptr i64, ptr %96, i64 %98
+  store i64 %255, ptr %256, align 8
+  br i1 %99, label %260, label %257
+257:                                              ; preds = %252
+  %258 = add nsw i64 %255, 63
+  %259 = and i64 %258, -64
+  store i64 %259, ptr %256, align 8
+  br label %260
+260:                                              ; preds = %108, %211, %257, %252, %117
+  %261 = phi ptr [ %110, %108 ], [ %128, %117 ], [ %247, %257 ], [ %247, %252 ], [ %141, %211 ]
+  %262 = getelementptr inbounds nuw ptr, ptr %21, i64 %98
+  store ptr %261, ptr %262, align 8
+  %263 = add nuw nsw i64 %98, 1
+  %264 = load i64, ptr %12, align 8
+  %265 = add nsw i64 %264, %11
+  %266 = icmp slt i64 %263, %265
+  br i1 %266, label %97, label %267
+267:                                              ; preds = %260, %249, %85
+  %268 = phi i64 [ %86, %85 ], [ %251, %249 ], [ %265, %260 ]
+  %269 = phi i64 [ %19, %85 ], [ %250, %249 ], [ %264, %260 ]
+  %270 = phi i64 [ 0, %85 ], [ %98, %249 ], [ %263, %260 ]
+  %271 = icmp eq i64 %270, %268
+  br i1 %271, label %272, label %410
+272:                                              ; preds = %267
+  %273 = getelementptr inbounds nuw i8, ptr %2, i64 24
+  %274 = load ptr, ptr %273, align 8
+  %275 = icmp eq ptr %274, null
+  br i1 %275, label %281, label %276
+276:                                              ; preds = %272
+  %277 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
+  %278 = tail call ptr %277(ptr noundef nonnull %274, ptr noundef null, i64 noundef 0, ptr noundef null) #11
+  %279 = icmp eq ptr %278, null
+  %280 = load i64, ptr %12, align 8
+  br i1 %279, label %410, label %281
+281:                                              ; preds = %272, %276
+  %282 = phi i64 [ %280, %276 ], [ %269, %272 ]
+  %283 = phi ptr [ %278, %276 ], [ null, %272 ]
+  %284 = getelementptr inbounds i64, ptr %25, i64 %282
+  %285 = getelementptr inbounds nuw i8, ptr %2, i64 40
+  %286 = load ptr, ptr %285, align 8
+  %287 = icmp eq ptr %286, null
+  br i1 %287, label %294, label %288
+288:                                              ; preds = %281
+  %289 = getelementptr i64, ptr %18, i64 %9
+  %290 = getelementptr i64, ptr %289, i64 %270
+  %291 = getelementptr i8, ptr %290, i64 -8
+  %292 = load i64, ptr %291, align 8
+  %293 = inttoptr i64 %292 to ptr
+  br label %294
+294:                                              ; preds = %281, %288
+  %295 = phi ptr [ %293, %288 ], [ null, %281 ]
+  %296 = getelementptr inbounds nuw i8, ptr %2, i64 40
+  %297 = getelementptr inbounds nuw i8, ptr %2, i64 64
+  %298 = icmp eq ptr %295, null
+  %299 = getelementptr inbounds nuw i8, ptr %1, i64 80
+  %300 = getelementptr inbounds nuw i8, ptr %1, i64 64
+  %301 = getelementptr i64, ptr %18, i64 %9
+  %302 = getelementptr i64, ptr %301, i64 %270
+  %303 = getelementptr inbounds nuw i8, ptr %0, i64 80
+  %304 = load i64, ptr %297, align 8
+  %305 = icmp sgt i64 %304, 0
+  br i1 %305, label %306, label %394
+306:                                              ; preds = %294, %384
+  %307 = phi ptr [ %389, %384 ], [ %284, %294 ]
+  %308 = phi ptr [ %385, %384 ], [ null, %294 ]
+  %309 = phi i64 [ %386, %384 ], [ 0, %294 ]
+  %310 = getelementptr inbounds nuw i8, ptr %307, i64 8
+  %311 = getelementptr inbounds nuw i8, ptr %307, i64 48
+  %312 = load i64, ptr %311, align 8
+  %313 = icmp eq i64 %312, 0
+  br i1 %313, label %314, label %316
+314:                                              ; preds = %306
+  %315 = call i64 @launch(ptr noundef nonnull %310, ptr noundef nonnull %18, ptr noundef nonnull %7) #13
+  br label %323
+316:                                              ; preds = %306
+  %317 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
+  %318 = tail call ptr %317() #11
+  %319 = call i64 @launch(ptr noundef nonnull %310, ptr noundef nonnull %18, ptr noundef nonnull %7) #13
+  %320 = icmp eq ptr %318, null
+  br i1 %320, label %323, label %321
+321:                                              ; preds = %316
+  %322 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 264), align 8
+  tail call void %322(ptr noundef nonnull %318) #11
+  br label %323
+323:                                              ; preds = %314, %321, %316
+  %324 = phi i64 [ %315, %314 ], [ %319, %321 ], [ %319, %316 ]
+  %325 = icmp ne i64 %309, 0
+  %326 = or i1 %298, %325
+  %327 = icmp ne i64 %324, 0
+  %328 = select i1 %326, i1 true, i1 %327
+  br i1 %328, label %384, label %329
+329:                                              ; preds = %323
+  %330 = load ptr, ptr %296, align 8
+  %331 = load i64, ptr %295, align 8
+  %332 = getelementptr inbounds i64, ptr %330, i64 %331
+  %333 = load i64, ptr %332, align 8
+  %334 = icmp eq i64 %333, 0
+  br i1 %334, label %394, label %335
+335:                                              ; preds = %329
+  %336 = load i64, ptr %8, align 8
+  %337 = load i64, ptr %10, align 8
+  %338 = add nsw i64 %337, %336
+  %339 = load i64, ptr %300, align 8
+  %340 = add nsw i64 %338, %339
+  %341 = getelementptr inbounds [0 x i64], ptr %299, i64 0, i64 %340
+  %342 = load i64, ptr %341, align 8
+  %343 = getelementptr inbounds i64, ptr %4, i64 %342
+  store i64 %331, ptr %343, align 8
+  %344 = inttoptr i64 %333 to ptr
+  %345 = load i64, ptr %295, align 8
+  store i64 %345, ptr %302, align 8
+  %346 = getelementptr inbounds nuw i8, ptr %344, i64 8
+  %347 = load ptr, ptr %346, align 8
+  %348 = icmp eq ptr %347, null
+  br i1 %348, label %352, label %349
+349:                                              ; preds = %335
+  %350 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
+  %351 = tail call ptr %350(ptr noundef nonnull %347, ptr noundef null, i64 noundef 0, ptr noundef null) #11
+  br label %375
+352:                                              ; preds = %335
+  %353 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
+  %354 = load ptr, ptr %344, align 8
+  tail call void %353(ptr noundef %354) #11
+  %355 = getelementptr inbounds nuw i8, ptr %344, i64 40
+  %356 = load i64, ptr %355, align 8
+  %357 = icmp eq i64 %356, 0
+  br i1 %357, label %361, label %358
+358:                                              ; preds = %352
+  %359 = getelementptr inbounds nuw i8, ptr %344, i64 16
+  %360 = load i64, ptr %359, align 8
+  br label %366
+361:                                              ; preds = %352
+  %362 = getelementptr inbounds nuw i8, ptr %344, i64 48
+  %363 = getelementptr inbounds nuw i8, ptr %344, i64 16
+  %364 = load i64, ptr %363, align 8
+  %365 = getelementptr inbounds i64, ptr %362, i64 %364
+  br label %366
+366:                                              ; preds = %361, %358
+  %367 = phi i64 [ %364, %361 ], [ %360, %358 ]
+  %368 = phi ptr [ %365, %361 ], [ null, %358 ]
+  %369 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 288), align 8
+  %370 = load ptr, ptr %303, align 8
+  %371 = load ptr, ptr %344, align 8
+  %372 = trunc i64 %367 to i32
+  %373 = getelementptr inbounds nuw i8, ptr %344, i64 48
+  %374 = tail call ptr %369(ptr noundef %370, ptr noundef %371, i32 noundef %372, ptr noundef nonnull %373, ptr noundef %368, ptr noundef null, i32 noundef 0, ptr noundef null) #11
+  br label %375
+375:                                              ; preds = %349, %366
+  %376 = phi ptr [ %374, %366 ], [ %351, %349 ]
+  %377 = icmp eq ptr %376, null
+  br i1 %377, label %394, label %378
+378:                                              ; preds = %375
+  %379 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  %380 = load ptr, ptr %21, align 16
+  tail call void %379(ptr noundef %380) #11
+  store ptr %376, ptr %21, align 16
+  %381 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 320), align 8
+  %382 = getelementptr inbounds i8, ptr %376, i64 %381
+  %383 = load i64, ptr %382, align 8
+  store i64 %383, ptr %301, align 8
+  br label %384
+384:                                              ; preds = %323, %378
+  %385 = phi ptr [ %308, %323 ], [ %344, %378 ]
+  %386 = add nuw nsw i64 %309, 1
+  %387 = load i64, ptr %307, align 8
+  %388 = getelementptr i64, ptr %307, i64 %387
+  %389 = getelementptr i8, ptr %388, i64 8
+  %390 = load i64, ptr %297, align 8
+  %391 = icmp slt i64 %386, %390
+  %392 = icmp eq i64 %324, 0
+  %393 = select i1 %391, i1 %392, i1 false
+  br i1 %393, label %306, label %394
+394:                                              ; preds = %329, %375, %384, %294
+  %395 = phi ptr [ null, %294 ], [ null, %329 ], [ %344, %375 ], [ %385, %384 ]
+  %396 = phi i1 [ false, %294 ], [ false, %329 ], [ true, %375 ], [ false, %384 ]
+  %397 = phi i64 [ 0, %294 ], [ 0, %329 ], [ 0, %375 ], [ %324, %384 ]
+  %398 = icmp eq ptr %283, null
+  br i1 %398, label %401, label %399
+399:                                              ; preds = %394
+  %400 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  tail call void %400(ptr noundef nonnull %283) #11
+  br label %401
+401:                                              ; preds = %399, %394
+  %402 = icmp ne i64 %397, 0
+  %403 = select i1 %396, i1 true, i1 %402
+  br i1 %403, label %410, label %404
+404:                                              ; preds = %401
+  %405 = icmp eq ptr %295, null
+  %406 = icmp ne ptr %395, null
+  %407 = select i1 %405, i1 true, i1 %406
+  %408 = freeze i1 %407
+  %409 = select i1 %408, i64 %11, i64 0
+  br label %410
+410:                                              ; preds = %404, %267, %276, %401
+  %411 = phi i1 [ false, %401 ], [ false, %276 ], [ false, %267 ], [ %408, %404 ]
+  %412 = phi i64 [ %397, %401 ], [ 0, %276 ], [ 0, %267 ], [ 0, %404 ]
+  %413 = phi i1 [ %396, %401 ], [ true, %276 ], [ true, %267 ], [ %396, %404 ]
+  %414 = phi ptr [ %395, %401 ], [ null, %276 ], [ null, %267 ], [ %395, %404 ]
+  %415 = phi i1 [ %402, %401 ], [ false, %276 ], [ false, %267 ], [ %402, %404 ]
+  %416 = phi i64 [ 0, %401 ], [ 0, %276 ], [ 0, %267 ], [ %409, %404 ]
+  %417 = icmp sgt i64 %270, %416
+  br i1 %417, label %418, label %425
+418:                                              ; preds = %410, %418
+  %419 = phi i64 [ %421, %418 ], [ %270, %410 ]
+  %420 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  %421 = add nsw i64 %419, -1
+  %422 = getelementptr inbounds ptr, ptr %21, i64 %421
+  %423 = load ptr, ptr %422, align 8
+  tail call void %420(ptr noundef %423) #11
+  %424 = icmp sgt i64 %421, %416
+  br i1 %424, label %418, label %425
+425:                                              ; preds = %418, %410
+  br i1 %413, label %498, label %426
+426:                                              ; preds = %425
+  br i1 %415, label %427, label %468
+427:                                              ; preds = %426
+  %428 = load i64, ptr %7, align 8
+  %429 = icmp eq i64 %412, -1
+  br i1 %429, label %430, label %433
+430:                                              ; preds = %427
+  %431 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 192), align 8
+  %432 = tail call ptr %431() #11
+  br label %498
+433:                                              ; preds = %427
+  %434 = getelementptr inbounds nuw i8, ptr %2, i64 8
+  %435 = load ptr, ptr %434, align 8
+  %436 = icmp eq ptr %435, null
+  br i1 %436, label %498, label %437
+437:                                              ; preds = %433
+  call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %6) #12
+  %438 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  %439 = tail call ptr %438(i64 noundef range(i64 1, 0) %412) #11
+  store ptr %439, ptr %6, align 16
+  %440 = getelementptr inbounds nuw i8, ptr %6, i64 8
+  %441 = icmp eq ptr %439, null
+  br i1 %441, label %466, label %442
+442:                                              ; preds = %437
+  %443 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  %444 = tail call ptr %443(i64 noundef %428) #11
+  store ptr %444, ptr %440, align 8
+  %445 = icmp eq ptr %444, null
+  br i1 %445, label %452, label %446
+446:                                              ; preds = %442
+  %447 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
+  %448 = load ptr, ptr %434, align 8
+  %449 = call ptr %447(ptr noundef %448, ptr noundef nonnull %6, i64 noundef 2, ptr noundef null) #11
+  %450 = load ptr, ptr %6, align 16
+  %451 = icmp eq ptr %450, null
+  br i1 %451, label %456, label %452
+452:                                              ; preds = %446, %442
+  %453 = phi ptr [ %449, %446 ], [ null, %442 ]
+  %454 = phi ptr [ %450, %446 ], [ %439, %442 ]
+  %455 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  call void %455(ptr noundef nonnull %454) #11
+  br label %456
+456:                                              ; preds = %452, %446
+  %457 = phi ptr [ %453, %452 ], [ %449, %446 ]
+  %458 = load ptr, ptr %440, align 8
+  %459 = icmp eq ptr %458, null
+  br i1 %459, label %462, label %460
+460:                                              ; preds = %456
+  %461 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  call void %461(ptr noundef nonnull %458) #11
+  br label %462
+462:                                              ; preds = %460, %456
+  %463 = icmp eq ptr %457, null
+  br i1 %463, label %466, label %464
+464:                                              ; preds = %462
+  %465 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  call void %465(ptr noundef nonnull %457) #11
+  br label %466
+466:                                              ; preds = %464, %462, %437
+  %467 = phi i32 [ 0, %464 ], [ -1, %462 ], [ -1, %437 ]
+  call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %6) #12
+  br label %498
+468:                                              ; preds = %426
+  br i1 %411, label %469, label %498
+469:                                              ; preds = %468
+  %470 = icmp sgt i64 %11, 0
+  br i1 %470, label %471, label %498
+471:                                              ; preds = %469
+  %472 = getelementptr inbounds nuw i8, ptr %1, i64 80
+  %473 = icmp eq ptr %414, null
+  br label %474
+474:                                              ; preds = %471, %494
+  %475 = phi i64 [ 0, %471 ], [ %496, %494 ]
+  %476 = add nsw i64 %475, %9
+  %477 = getelementptr inbounds [0 x i64], ptr %472, i64 0, i64 %476
+  %478 = load i64, ptr %477, align 8
+  %479 = getelementptr inbounds %struct.value, ptr %3, i64 %478
+  %480 = getelementptr inbounds i64, ptr %18, i64 %476
+  %481 = load i64, ptr %480, align 8
+  br i1 %473, label %482, label %485
+482:                                              ; preds = %474
+  %483 = getelementptr inbounds nuw %struct.result, ptr %24, i64 %475
+  %484 = load ptr, ptr %483, align 8
+  br label %485
+485:                                              ; preds = %474, %482
+  %486 = phi ptr [ %484, %482 ], [ %414, %474 ]
+  %487 = getelementptr inbounds nuw ptr, ptr %21, i64 %475
+  %488 = load ptr, ptr %487, align 8
+  %489 = getelementptr inbounds nuw i8, ptr %479, i64 16
+  %490 = load ptr, ptr %489, align 8
+  %491 = icmp eq ptr %490, null
+  br i1 %491, label %494, label %492
+492:                                              ; preds = %485
+  %493 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  tail call void %493(ptr noundef nonnull %490) #11
+  br label %494
+494:                                              ; preds = %485, %492
+  store i64 %481, ptr %479, align 8
+  %495 = getelementptr inbounds nuw i8, ptr %479, i64 8
+  store ptr %486, ptr %495, align 8
+  store ptr %488, ptr %489, align 8
+  %496 = add nuw nsw i64 %475, 1
+  %497 = icmp eq i64 %496, %11
+  br i1 %497, label %498, label %474
+498:                                              ; preds = %494, %469, %466, %433, %430, %425, %468, %80
+  %499 = phi i32 [ 0, %80 ], [ -1, %425 ], [ 0, %468 ], [ -1, %430 ], [ %467, %466 ], [ 0, %433 ], [ 1, %469 ], [ 1, %494 ]
+  call void @llvm.stackrestore.p0(ptr %17)
+  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %7) #12
+  ret i32 %499
+}
+define internal fastcc range(i32 -1, 3) i32 @asked(ptr nocapture noundef readonly %0, ptr nocapture noundef readonly %1, ptr nocapture noundef nonnull %2, ptr nocapture noundef nonnull %3) unnamed_addr #2 {
+  %5 = getelementptr inbounds nuw i8, ptr %1, i64 48
+  %6 = load i64, ptr %5, align 8
+  %7 = getelementptr inbounds nuw i8, ptr %1, i64 64
+  %8 = load i64, ptr %7, align 8
+  %9 = add nsw i64 %8, %6
+  %10 = add nsw i64 %9, 1
+  %11 = alloca ptr, i64 %10, align 16
+  %12 = getelementptr inbounds nuw i8, ptr %1, i64 24
+  %13 = load ptr, ptr %12, align 8
+  %14 = icmp eq ptr %13, null
+  br i1 %14, label %227, label %15
+15:                                               ; preds = %4
+  %16 = getelementptr inbounds nuw i8, ptr %1, i64 40
+  %17 = load i64, ptr %16, align 8
+  %18 = icmp sgt i64 %17, -1
+  br i1 %18, label %19, label %98
+19:                                               ; preds = %15
+  %20 = getelementptr inbounds nuw i8, ptr %1, i64 80
+  %21 = getelementptr inbounds nuw [0 x i64], ptr %20, i64 0, i64 %17
+  %22 = load i64, ptr %21, align 8
+  %23 = getelementptr inbounds %struct.value, ptr %2, i64 %22
+  %24 = getelementptr inbounds nuw i8, ptr %23, i64 16
+  %25 = load ptr, ptr %24, align 8
+  %26 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 304), align 8
+  %27 = getelementptr inbounds i8, ptr %25, i64 %26
+  %28 = getelementptr inbounds i8, ptr %27, i64 -8
+  %29 = load i32, ptr %28, align 4
+  %30 = icmp eq i32 %29, 1
+  br i1 %30, label %31, label %98
+31:                                               ; preds = %19
+  %32 = load ptr, ptr %27, align 8
+  %33 = getelementptr inbounds nuw i8, ptr %0, i64 80
+  %34 = load ptr, ptr %33, align 8
+  %35 = icmp eq ptr %32, %34
+  br i1 %35, label %36, label %98
+36:                                               ; preds = %31
+  %37 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 320), align 8
+  %38 = getelementptr inbounds i8, ptr %25, i64 %37
+  %39 = load i64, ptr %38, align 8
+  %40 = load i64, ptr %23, align 8
+  %41 = icmp eq i64 %39, %40
+  br i1 %41, label %42, label %98
+42:                                               ; preds = %36
+  %43 = getelementptr inbounds nuw i8, ptr %23, i64 8
+  %44 = load ptr, ptr %43, align 8
+  %45 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 360), align 8
+  %46 = getelementptr inbounds i8, ptr %25, i64 %45
+  %47 = load i64, ptr %46, align 8
+  %48 = load ptr, ptr %44, align 8
+  %49 = ptrtoint ptr %48 to i64
+  %50 = icmp eq i64 %47, %49
+  br i1 %50, label %51, label %98
+51:                                               ; preds = %42
+  %52 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 328), align 8
+  %53 = getelementptr inbounds i8, ptr %25, i64 %52
+  %54 = load i32, ptr %53, align 4
+  %55 = sext i32 %54 to i64
+  %56 = getelementptr inbounds nuw i8, ptr %44, i64 16
+  %57 = load i64, ptr %56, align 8
+  %58 = icmp eq i64 %57, %55
+  br i1 %58, label %59, label %98
+59:                                               ; preds = %51
+  %60 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 336), align 8
+  %61 = getelementptr inbounds i8, ptr %25, i64 %60
+  %62 = load ptr, ptr %61, align 8
+  %63 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
+  %64 = getelementptr inbounds i8, ptr %25, i64 %63
+  %65 = load ptr, ptr %64, align 8
+  %66 = icmp slt i32 %54, 1
+  br i1 %66, label %86, label %67
+67:                                               ; preds = %59
+  %68 = getelementptr inbounds nuw i8, ptr %44, i64 48
+  br label %72
+69:                                               ; preds = %79
+  %70 = add nuw nsw i64 %73, 1
+  %71 = icmp eq i64 %70, %55
+  br i1 %71, label %86, label %72
+72:                                               ; preds = %69, %67
+  %73 = phi i64 [ 0, %67 ], [ %70, %69 ]
+  %74 = getelementptr inbounds nuw i64, ptr %62, i64 %73
+  %75 = load i64, ptr %74, align 8
+  %76 = getelementptr inbounds nuw [0 x i64], ptr %68, i64 0, i64 %73
+  %77 = load i64, ptr %76, align 8
+  %78 = icmp eq i64 %75, %77
+  br i1 %78, label %79, label %98
+79:                                               ; preds = %72
+  %80 = getelementptr inbounds nuw i64, ptr %65, i64 %73
+  %81 = load i64, ptr %80, align 8
+  %82 = add nuw nsw i64 %73, %55
+  %83 = getelementptr inbounds nuw [0 x i64], ptr %68, i64 0, i64 %82
+  %84 = load i64, ptr %83, align 8
+  %85 = icmp eq i64 %81, %84
+  br i1 %85, label %69, label %98
+86:                                               ; preds = %69, %59
+  %87 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
+  %88 = getelementptr inbounds i8, ptr %25, i64 %87
+  %89 = load ptr, ptr %88, align 8
+  %90 = icmp eq ptr %89, null
+  br i1 %90, label %98, label %91
+91:                                               ; preds = %86
+  %92 = getelementptr inbounds i8, ptr %89, i64 %26
+  %93 = load ptr, ptr %92, align 8
+  %94 = getelementptr inbounds nuw i8, ptr %0, i64 88
+  %95 = load ptr, ptr %94, align 8
+  %96 = icmp eq ptr %93, %95
+  %97 = zext i1 %96 to i64
+  br label %98
+98:                                               ; preds = %79, %72, %91, %86, %51, %42, %36, %31, %19, %15
+  %99 = phi i64 [ 0, %15 ], [ 0, %19 ], [ 1, %86 ], [ %97, %91 ], [ 0, %36 ], [ 0, %31 ], [ 0, %51 ], [ 0, %42 ], [ 0, %72 ], [ 0, %79 ]
+  %100 = getelementptr inbounds nuw i8, ptr %1, i64 80
+  %101 = icmp sgt i64 %6, 0
+  br i1 %101, label %102, label %113
+102:                                              ; preds = %98, %110
+  %103 = phi i64 [ %111, %110 ], [ 0, %98 ]
+  %104 = getelementptr inbounds nuw [0 x i64], ptr %100, i64 0, i64 %103
+  %105 = load i64, ptr %104, align 8
+  %106 = getelementptr inbounds %struct.value, ptr %2, i64 %105
+  %107 = tail call fastcc ptr @shown(ptr noundef %0, ptr noundef %106) #13
+  %108 = getelementptr inbounds nuw ptr, ptr %11, i64 %103
+  store ptr %107, ptr %108, align 8
+  %109 = icmp eq ptr %107, null
+  br i1 %109, label %113, label %110
+110:                                              ; preds = %102
+  %111 = add nuw nsw i64 %103, 1
+  %112 = icmp eq i64 %111, %6
+  br i1 %112, label %113, label %102
+113:                                              ; preds = %102, %110, %98
+  %114 = phi i64 [ 0, %98 ], [ %6, %110 ], [ %103, %102 ]
+  %115 = icmp sge i64 %114, %6
+  %116 = icmp slt i64 %114, %9
+  %117 = select i1 %115, i1 %116, i1 false
+  br i1 %117, label %118, label %137
+118:                                              ; preds = %113
+  %119 = getelementptr inbounds nuw i8, ptr %1, i64 56
+  br label %120
+120:                                              ; preds = %118, %132
+  %121 = phi i64 [ %114, %118 ], [ %133, %132 ]
+  %122 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  %123 = load i64, ptr %119, align 8
+  %124 = add nsw i64 %123, %121
+  %125 = getelementptr inbounds [0 x i64], ptr %100, i64 0, i64 %124
+  %126 = load i64, ptr %125, align 8
+  %127 = getelementptr inbounds i64, ptr %3, i64 %126
+  %128 = load i64, ptr %127, align 8
+  %129 = tail call ptr %122(i64 noundef %128) #11
+  %130 = getelementptr inbounds nuw ptr, ptr %11, i64 %121
+  store ptr %129, ptr %130, align 8
+  %131 = icmp eq ptr %129, null
+  br i1 %131, label %137, label %132
+132:                                              ; preds = %120
+  %133 = add nuw nsw i64 %121, 1
+  %134 = icmp sge i64 %133, %6
+  %135 = icmp slt i64 %133, %9
+  %136 = select i1 %134, i1 %135, i1 false
+  br i1 %136, label %120, label %137
+137:                                              ; preds = %120, %132, %113
+  %138 = phi i64 [ %114, %113 ], [ %133, %132 ], [ %121, %120 ]
+  %139 = icmp eq i64 %138, %9
+  br i1 %139, label %140, label %149
+140:                                              ; preds = %137
+  %141 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  %142 = tail call ptr %141(i64 noundef %99) #11
+  %143 = getelementptr inbounds nuw ptr, ptr %11, i64 %9
+  store ptr %142, ptr %143, align 8
+  %144 = icmp eq ptr %142, null
+  br i1 %144, label %149, label %145
+145:                                              ; preds = %140
+  %146 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
+  %147 = load ptr, ptr %12, align 8
+  %148 = call ptr %146(ptr noundef %147, ptr noundef nonnull %11, i64 noundef %10, ptr noundef null) #11
+  br label %149
+149:                                              ; preds = %145, %140, %137
+  %150 = phi ptr [ %148, %145 ], [ null, %140 ], [ null, %137 ]
+  %151 = phi i64 [ %10, %145 ], [ %9, %140 ], [ %138, %137 ]
+  %152 = icmp eq i64 %151, 0
+  br i1 %152, label %160, label %153
+153:                                              ; preds = %149, %153
+  %154 = phi i64 [ %156, %153 ], [ %151, %149 ]
+  %155 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  %156 = add nsw i64 %154, -1
+  %157 = getelementptr inbounds ptr, ptr %11, i64 %156
+  %158 = load ptr, ptr %157, align 8
+  call void %155(ptr noundef %158) #11
+  %159 = icmp eq i64 %156, 0
+  br i1 %159, label %160, label %153
+160:                                              ; preds = %153, %149
+  %161 = icmp eq ptr %150, null
+  br i1 %161, label %227, label %162
+162:                                              ; preds = %160
+  %163 = getelementptr inbounds nuw i8, ptr %0, i64 72
+  %164 = load ptr, ptr %163, align 8
+  %165 = icmp eq ptr %150, %164
+  br i1 %165, label %224, label %166
+166:                                              ; preds = %162
+  %167 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 312), align 8
+  %168 = getelementptr inbounds i8, ptr %150, i64 %167
+  %169 = getelementptr inbounds i64, ptr %100, i64 %6
+  %170 = getelementptr inbounds nuw i8, ptr %1, i64 56
+  %171 = load i64, ptr %170, align 8
+  %172 = icmp sgt i64 %171, 0
+  br i1 %172, label %177, label %173
+173:                                              ; preds = %200, %166
+  %174 = getelementptr inbounds nuw i8, ptr %1, i64 72
+  %175 = load i64, ptr %174, align 8
+  %176 = icmp sgt i64 %175, 0
+  br i1 %176, label %205, label %224
+177:                                              ; preds = %166, %200
+  %178 = phi i64 [ %202, %200 ], [ 0, %166 ]
+  %179 = shl nuw nsw i64 %178, 1
+  %180 = getelementptr inbounds nuw ptr, ptr %168, i64 %179
+  %181 = load ptr, ptr %180, align 8
+  %182 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
+  call void %182(ptr noundef %181) #11
+  %183 = getelementptr inbounds nuw i64, ptr %169, i64 %178
+  %184 = load i64, ptr %183, align 8
+  %185 = getelementptr inbounds %struct.value, ptr %2, i64 %184
+  %186 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 320), align 8
+  %187 = getelementptr inbounds i8, ptr %181, i64 %186
+  %188 = load i64, ptr %187, align 8
+  %189 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 160), align 8
+  %190 = or disjoint i64 %179, 1
+  %191 = getelementptr inbounds nuw ptr, ptr %168, i64 %190
+  %192 = load ptr, ptr %191, align 8
+  %193 = call i64 %189(ptr noundef %192) #11
+  %194 = inttoptr i64 %193 to ptr
+  %195 = getelementptr inbounds nuw i8, ptr %185, i64 16
+  %196 = load ptr, ptr %195, align 8
+  %197 = icmp eq ptr %196, null
+  br i1 %197, label %200, label %198
+198:                                              ; preds = %177
+  %199 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  call void %199(ptr noundef nonnull %196) #11
+  br label %200
+200:                                              ; preds = %177, %198
+  store i64 %188, ptr %185, align 8
+  %201 = getelementptr inbounds nuw i8, ptr %185, i64 8
+  store ptr %194, ptr %201, align 8
+  store ptr %181, ptr %195, align 8
+  %202 = add nuw nsw i64 %178, 1
+  %203 = load i64, ptr %170, align 8
+  %204 = icmp slt i64 %202, %203
+  br i1 %204, label %177, label %173
+205:                                              ; preds = %173, %205
+  %206 = phi i64 [ %221, %205 ], [ 0, %173 ]
+  %207 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 160), align 8
+  %208 = load i64, ptr %170, align 8
+  %209 = shl i64 %208, 4
+  %210 = getelementptr i8, ptr %168, i64 %209
+  %211 = getelementptr ptr, ptr %210, i64 %206
+  %212 = load ptr, ptr %211, align 8
+  %213 = call i64 %207(ptr noundef %212) #11
+  %214 = load i64, ptr %170, align 8
+  %215 = load i64, ptr %7, align 8
+  %216 = getelementptr i64, ptr %169, i64 %214
+  %217 = getelementptr i64, ptr %216, i64 %215
+  %218 = getelementptr i64, ptr %217, i64 %206
+  %219 = load i64, ptr %218, align 8
+  %220 = getelementptr inbounds i64, ptr %3, i64 %219
+  store i64 %213, ptr %220, align 8
+  %221 = add nuw nsw i64 %206, 1
+  %222 = load i64, ptr %174, align 8
+  %223 = icmp slt i64 %221, %222
+  br i1 %223, label %205, label %224
+224:                                              ; preds = %205, %173, %162
+  %225 = phi i32 [ 2, %162 ], [ 1, %173 ], [ 1, %205 ]
+  %226 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  call void %226(ptr noundef nonnull %150) #11
+  br label %227
+227:                                              ; preds = %224, %160, %4
+  %228 = phi i32 [ 2, %4 ], [ -1, %160 ], [ %225, %224 ]
+  ret i32 %228
+}
+define internal fastcc void @copy_items(ptr nocapture noundef writeonly %0, ptr nocapture noundef readonly %1, ptr nocapture noundef readonly %2, i64 noundef %3) unnamed_addr #9 {
+  %5 = getelementptr inbounds nuw i8, ptr %2, i64 24
+  %6 = load i64, ptr %5, align 8
+  %7 = getelementptr inbounds nuw i8, ptr %2, i64 40
+  %8 = load i64, ptr %7, align 8
+  %9 = icmp eq i64 %8, 0
+  %10 = getelementptr inbounds nuw i8, ptr %2, i64 16
+  %11 = load i64, ptr %10, align 8
+  %12 = icmp eq i64 %3, %11
+  br i1 %9, label %13, label %14
+13:                                               ; preds = %4
+  br i1 %12, label %19, label %21
+14:                                               ; preds = %4
+  br i1 %12, label %19, label %15
+15:                                               ; preds = %14
+  %16 = getelementptr inbounds nuw i8, ptr %2, i64 32
+  %17 = load i64, ptr %16, align 8
+  %18 = mul nsw i64 %17, %6
+  br label %19
+19:                                               ; preds = %13, %14, %15
+  %20 = phi i64 [ %18, %15 ], [ %6, %14 ], [ %6, %13 ]
+  tail call void @llvm.memcpy.p0.p0.i64(ptr align 1 %0, ptr align 1 %1, i64 %20, i1 false)
+  br label %109
+21:                                               ; preds = %13
+  %22 = getelementptr inbounds nuw i8, ptr %2, i64 48
+  %23 = getelementptr inbounds [0 x i64], ptr %22, i64 0, i64 %3
+  %24 = load i64, ptr %23, align 8
+  %25 = add nsw i64 %11, %3
+  %26 = getelementptr inbounds [0 x i64], ptr %22, i64 0, i64 %25
+  %27 = load i64, ptr %26, align 8
+  %28 = add nsw i64 %3, 1
+  %29 = icmp slt i64 %28, %11
+  br i1 %29, label %30, label %52
+30:                                               ; preds = %21
+  %31 = xor i64 %3, -1
+  %32 = add i64 %11, %31
+  %33 = add i64 %11, -2
+  %34 = sub i64 %33, %3
+  %35 = and i64 %32, 7
+  %36 = icmp eq i64 %35, 0
+  br i1 %36, label %47, label %37
+37:                                               ; preds = %30, %37
+  %38 = phi i64 [ %44, %37 ], [ %28, %30 ]
+  %39 = phi i64 [ %43, %37 ], [ %6, %30 ]
+  %40 = phi i64 [ %45, %37 ], [ 0, %30 ]
+  %41 = getelementptr inbounds [0 x i64], ptr %22, i64 0, i64 %38
+  %42 = load i64, ptr %41, align 8
+  %43 = mul nsw i64 %42, %39
+  %44 = add nsw i64 %38, 1
+  %45 = add i64 %40, 1
+  %46 = icmp eq i64 %45, %35
+  br i1 %46, label %47, label %37
+47:                                               ; preds = %37, %30
+  %48 = phi i64 [ poison, %30 ], [ %43, %37 ]
+  %49 = phi i64 [ %28, %30 ], [ %44, %37 ]
+  %50 = phi i64 [ %6, %30 ], [ %43, %37 ]
+  %51 = icmp ult i64 %34, 7
+  br i1 %51, label %52, label %55
+52:                                               ; preds = %47, %55, %21
+  %53 = phi i64 [ %6, %21 ], [ %48, %47 ], [ %88, %55 ]
+  %54 = icmp sgt i64 %24, 0
+  br i1 %54, label %91, label %109
+55:                                               ; preds = %47, %55
+  %56 = phi i64 [ %89, %55 ], [ %49, %47 ]
+  %57 = phi i64 [ %88, %55 ], [ %50, %47 ]
+  %58 = getelementptr inbounds [0 x i64], ptr %22, i64 0, i64 %56
+  %59 = load i64, ptr %58, align 8
+  %60 = mul nsw i64 %59, %57
+  %61 = add nsw i64 %56, 1
+  %62 = getelementptr inbounds [0 x i64], ptr %22, i64 0, i64 %61
+  %63 = load i64, ptr %62, align 8
+  %64 = mul nsw i64 %63, %60
+  %65 = add nsw i64 %56, 2
+  %66 = getelementptr inbounds [0 x i64], ptr %22, i64 0, i64 %65
+  %67 = load i64, ptr %66, align 8
+  %68 = mul nsw i64 %67, %64
+  %69 = add nsw i64 %56, 3
+  %70 = getelementptr inbounds [0 x i64], ptr %22, i64 0, i64 %69
+  %71 = load i64, ptr %70, align 8
+  %72 = mul nsw i64 %71, %68
+  %73 = add nsw i64 %56, 4
+  %74 = getelementptr inbounds [0 x i64], ptr %22, i64 0, i64 %73
+  %75 = load i64, ptr %74, align 8
+  %76 = mul nsw i64 %75, %72
+  %77 = add nsw i64 %56, 5
+  %78 = getelementptr inbounds [0 x i64], ptr %22, i64 0, i64 %77
+  %79 = load i64, ptr %78, align 8
+  %80 = mul nsw i64 %79, %76
+  %81 = add nsw i64 %56, 6
+  %82 = getelementptr inbounds [0 x i64], ptr %22, i64 0, i64 %81
+  %83 = load i64, ptr %82, align 8
+  %84 = mul nsw i64 %83, %80
+  %85 = add nsw i64 %56, 7
+  %86 = getelementptr inbounds [0 x i64], ptr %22, i64 0, i64 %85
+  %87 = load i64, ptr %86, align 8
+  %88 = mul nsw i64 %87, %84
+  %89 = add nsw i64 %56, 8
+  %90 = icmp eq i64 %89, %11
+  br i1 %90, label %52, label %55
+91:                                               ; preds = %52, %104
+  %92 = phi i64 [ %105, %104 ], [ 0, %52 ]
+  %93 = phi ptr [ %106, %104 ], [ %0, %52 ]
+  %94 = phi ptr [ %107, %104 ], [ %1, %52 ]
+  %95 = load i64, ptr %10, align 8
+  %96 = icmp slt i64 %28, %95
+  br i1 %96, label %97, label %98
+97:                                               ; preds = %91
+  tail call fastcc void @copy_items(ptr noundef %93, ptr noundef %94, ptr noundef nonnull %2, i64 noundef %28) #13
+  br label %104
+98:                                               ; preds = %91
+  switch i64 %6, label %103 [
+    i64 8, label %99
+    i64 4, label %101
+  ]
+99:                                               ; preds = %98
+  %100 = load i64, ptr %94, align 1
+  store i64 %100, ptr %93, align 1
+  br label %104
+101:                                              ; preds = %98
+  %102 = load i32, ptr %94, align 1
+  store i32 %102, ptr %93, align 1
+  br label %104
+103:                                              ; preds = %98
+  tail call void @llvm.memcpy.p0.p0.i64(ptr align 1 %93, ptr align 1 %94, i64 %6, i1 false)
+  br label %104
+104:                                              ; preds = %97, %101, %103, %99
+  %105 = add nuw nsw i64 %92, 1
+  %106 = getelementptr inbounds i8, ptr %93, i64 %53
+  %107 = getelementptr inbounds i8, ptr %94, i64 %27
+  %108 = icmp eq i64 %105, %24
+  br i1 %108, label %109, label %91
+109:                                              ; preds = %104, %52, %19
+  ret void
+}
+define internal fastcc range(i32 0, 2) i32 @evaluated(ptr nocapture noundef readonly %0, ptr nocapture noundef nonnull %1) unnamed_addr #2 {
+  %3 = getelementptr inbounds nuw i8, ptr %0, i64 24
+  %4 = load i64, ptr %3, align 8
+  %5 = add nsw i64 %4, 1
+  %6 = alloca ptr, i64 %5, align 16
+  %7 = getelementptr inbounds nuw i8, ptr %0, i64 32
+  %8 = icmp sgt i64 %4, 0
+  br i1 %8, label %9, label %23
+9:                                                ; preds = %2, %20
+  %10 = phi i64 [ %21, %20 ], [ 0, %2 ]
+  %11 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  %12 = getelementptr inbounds nuw i64, ptr %7, i64 %10
+  %13 = load i64, ptr %12, align 8
+  %14 = getelementptr inbounds i64, ptr %1, i64 %13
+  %15 = load i64, ptr %14, align 8
+  %16 = tail call ptr %11(i64 noundef %15) #11
+  %17 = getelementptr inbounds nuw ptr, ptr %6, i64 %10
+  store ptr %16, ptr %17, align 8
+  %18 = icmp eq ptr %16, null
+  %19 = load i64, ptr %3, align 8
+  br i1 %18, label %23, label %20
+20:                                               ; preds = %9
+  %21 = add nuw nsw i64 %10, 1
+  %22 = icmp slt i64 %21, %19
+  br i1 %22, label %9, label %23
+23:                                               ; preds = %9, %20, %2
+  %24 = phi i64 [ %4, %2 ], [ %19, %20 ], [ %19, %9 ]
+  %25 = phi i64 [ 0, %2 ], [ %10, %9 ], [ %21, %20 ]
+  %26 = icmp eq i64 %25, %24
+  br i1 %26, label %27, label %33
+27:                                               ; preds = %23
+  %28 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
+  %29 = getelementptr inbounds nuw i8, ptr %0, i64 16
+  %30 = load i64, ptr %29, align 8
+  %31 = inttoptr i64 %30 to ptr
+  %32 = call ptr %28(ptr noundef %31, ptr noundef nonnull %6, i64 noundef %24, ptr noundef null) #11
+  br label %33
+33:                                               ; preds = %27, %23
+  %34 = phi ptr [ %32, %27 ], [ null, %23 ]
+  %35 = icmp eq i64 %25, 0
+  br i1 %35, label %43, label %36
+36:                                               ; preds = %33, %36
+  %37 = phi i64 [ %39, %36 ], [ %25, %33 ]
+  %38 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  %39 = add nsw i64 %37, -1
+  %40 = getelementptr inbounds ptr, ptr %6, i64 %39
+  %41 = load ptr, ptr %40, align 8
+  call void %38(ptr noundef %41) #11
+  %42 = icmp eq i64 %39, 0
+  br i1 %42, label %43, label %36
+43:                                               ; preds = %36, %33
+  %44 = icmp eq ptr %34, null
+  br i1 %44, label %52, label %45
+45:                                               ; preds = %43
+  %46 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 160), align 8
+  %47 = call i64 %46(ptr noundef nonnull %34) #11
+  %48 = getelementptr inbounds nuw i8, ptr %0, i64 8
+  %49 = load i64, ptr %48, align 8
+  %50 = getelementptr inbounds i64, ptr %1, i64 %49
+  store i64 %47, ptr %50, align 8
+  %51 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  call void %51(ptr noundef nonnull %34) #11
+  br label %52
+52:                                               ; preds = %43, %45
+  %53 = phi i32 [ 1, %45 ], [ 0, %43 ]
+  ret i32 %53
+}
+define internal fastcc ptr @shown(ptr nocapture noundef readonly %0, ptr nocapture noundef nonnull readonly %1) unnamed_addr #2 {
+  %3 = getelementptr inbounds nuw i8, ptr %1, i64 16
+  %4 = load ptr, ptr %3, align 8
+  %5 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 304), align 8
+  %6 = getelementptr inbounds i8, ptr %4, i64 %5
+  %7 = load ptr, ptr %6, align 8
+  %8 = getelementptr inbounds nuw i8, ptr %0, i64 80
+  %9 = load ptr, ptr %8, align 8
+  %10 = icmp eq ptr %7, %9
+  br i1 %10, label %11, label %61
+11:                                               ; preds = %2
+  %12 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 320), align 8
+  %13 = getelementptr inbounds i8, ptr %4, i64 %12
+  %14 = load i64, ptr %13, align 8
+  %15 = load i64, ptr %1, align 8
+  %16 = icmp eq i64 %14, %15
+  %17 = getelementptr inbounds nuw i8, ptr %1, i64 8
+  %18 = load ptr, ptr %17, align 8
+  br i1 %16, label %19, label %64
+19:                                               ; preds = %11
+  %20 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 360), align 8
+  %21 = getelementptr inbounds i8, ptr %4, i64 %20
+  %22 = load i64, ptr %21, align 8
+  %23 = load ptr, ptr %18, align 8
+  %24 = ptrtoint ptr %23 to i64
+  %25 = icmp eq i64 %22, %24
+  br i1 %25, label %26, label %64
+26:                                               ; preds = %19
+  %27 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 328), align 8
+  %28 = getelementptr inbounds i8, ptr %4, i64 %27
+  %29 = load i32, ptr %28, align 4
+  %30 = sext i32 %29 to i64
+  %31 = getelementptr inbounds nuw i8, ptr %18, i64 16
+  %32 = load i64, ptr %31, align 8
+  %33 = icmp eq i64 %32, %30
+  br i1 %33, label %34, label %64
+34:                                               ; preds = %26
+  %35 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 336), align 8
+  %36 = getelementptr inbounds i8, ptr %4, i64 %35
+  %37 = load ptr, ptr %36, align 8
+  %38 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
+  %39 = getelementptr inbounds i8, ptr %4, i64 %38
+  %40 = load ptr, ptr %39, align 8
+  %41 = icmp slt i32 %29, 1
+  br i1 %41, label %61, label %42
+42:                                               ; preds = %34
+  %43 = getelementptr inbounds nuw i8, ptr %18, i64 48
+  br label %47
+44:                                               ; preds = %54
+  %45 = add nuw nsw i64 %48, 1
+  %46 = icmp eq i64 %45, %30
+  br i1 %46, label %61, label %47
+47:                                               ; preds = %44, %42
+  %48 = phi i64 [ 0, %42 ], [ %45, %44 ]
+  %49 = getelementptr inbounds nuw i64, ptr %37, i64 %48
+  %50 = load i64, ptr %49, align 8
+  %51 = getelementptr inbounds nuw [0 x i64], ptr %43, i64 0, i64 %48
+  %52 = load i64, ptr %51, align 8
+  %53 = icmp eq i64 %50, %52
+  br i1 %53, label %54, label %64
+54:                                               ; preds = %47
+  %55 = getelementptr inbounds nuw i64, ptr %40, i64 %48
+  %56 = load i64, ptr %55, align 8
+  %57 = add nuw nsw i64 %48, %30
+  %58 = getelementptr inbounds nuw [0 x i64], ptr %43, i64 0, i64 %57
+  %59 = load i64, ptr %58, align 8
+  %60 = icmp eq i64 %56, %59
+  br i1 %60, label %44, label %64
+61:                                               ; preds = %44, %34, %2
+  %62 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
+  tail call void %62(ptr noundef %4) #11
+  %63 = load ptr, ptr %3, align 8
+  br label %111
+64:                                               ; preds = %54, %47, %11, %26, %19
+  %65 = inttoptr i64 %15 to ptr
+  %66 = getelementptr inbounds nuw i8, ptr %18, i64 8
+  %67 = load ptr, ptr %66, align 8
+  %68 = icmp eq ptr %67, null
+  %69 = icmp ne i64 %15, 0
+  %70 = or i1 %69, %68
+  br i1 %70, label %74, label %71
+71:                                               ; preds = %64
+  %72 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
+  %73 = tail call ptr %72(ptr noundef nonnull %67, ptr noundef null, i64 noundef 0, ptr noundef null) #11
+  br label %99
+74:                                               ; preds = %64
+  %75 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
+  %76 = load ptr, ptr %18, align 8
+  tail call void %75(ptr noundef %76) #11
+  %77 = getelementptr inbounds nuw i8, ptr %18, i64 40
+  %78 = load i64, ptr %77, align 8
+  %79 = icmp eq i64 %78, 0
+  %80 = or i1 %69, %79
+  br i1 %80, label %84, label %81
+81:                                               ; preds = %74
+  %82 = getelementptr inbounds nuw i8, ptr %18, i64 16
+  %83 = load i64, ptr %82, align 8
+  br label %89
+84:                                               ; preds = %74
+  %85 = getelementptr inbounds nuw i8, ptr %18, i64 48
+  %86 = getelementptr inbounds nuw i8, ptr %18, i64 16
+  %87 = load i64, ptr %86, align 8
+  %88 = getelementptr inbounds i64, ptr %85, i64 %87
+  br label %89
+89:                                               ; preds = %84, %81
+  %90 = phi i64 [ %87, %84 ], [ %83, %81 ]
+  %91 = phi ptr [ %88, %84 ], [ null, %81 ]
+  %92 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 288), align 8
+  %93 = load ptr, ptr %8, align 8
+  %94 = load ptr, ptr %18, align 8
+  %95 = trunc i64 %90 to i32
+  %96 = getelementptr inbounds nuw i8, ptr %18, i64 48
+  %97 = select i1 %69, i32 1024, i32 0
+  %98 = tail call ptr %92(ptr noundef %93, ptr noundef %94, i32 noundef %95, ptr noundef nonnull %96, ptr noundef %91, ptr noundef %65, i32 noundef %97, ptr noundef null) #11
+  br label %99
+99:                                               ; preds = %71, %89
+  %100 = phi ptr [ %98, %89 ], [ %73, %71 ]
+  %101 = icmp eq ptr %100, null
+  br i1 %101, label %111, label %102
+102:                                              ; preds = %99
+  %103 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
+  %104 = load ptr, ptr %3, align 8
+  tail call void %103(ptr noundef %104) #11
+  %105 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 296), align 8
+  %106 = load ptr, ptr %3, align 8
+  %107 = tail call i32 %105(ptr noundef nonnull %100, ptr noundef %106) #11
+  %108 = icmp eq i32 %107, 0
+  br i1 %108, label %111, label %109
+109:                                              ; preds = %102
+  %110 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  tail call void %110(ptr noundef nonnull %100) #11
+  br label %111
+111:                                              ; preds = %109, %99, %102, %61
+  %112 = phi ptr [ %63, %61 ], [ null, %109 ], [ null, %99 ], [ %100, %102 ]
+  ret ptr %112
+}
+define internal fastcc ptr @given_away(ptr nocapture noundef readonly %0, ptr nocapture noundef nonnull %1) unnamed_addr #2 {
+  %3 = alloca ptr, align 8
+  %4 = getelementptr inbounds nuw i8, ptr %1, i64 16
+  %5 = load ptr, ptr %4, align 8
+  %6 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 304), align 8
+  %7 = getelementptr inbounds i8, ptr %5, i64 %6
+  %8 = getelementptr inbounds i8, ptr %7, i64 -8
+  %9 = load i32, ptr %8, align 4
+  %10 = icmp eq i32 %9, 1
+  br i1 %10, label %11, label %78
+11:                                               ; preds = %2
+  %12 = load ptr, ptr %7, align 8
+  %13 = getelementptr inbounds nuw i8, ptr %0, i64 80
+  %14 = load ptr, ptr %13, align 8
+  %15 = icmp eq ptr %12, %14
+  br i1 %15, label %16, label %78
+16:                                               ; preds = %11
+  %17 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 320), align 8
+  %18 = getelementptr inbounds i8, ptr %5, i64 %17
+  %19 = load i64, ptr %18, align 8
+  %20 = load i64, ptr %1, align 8
+  %21 = icmp eq i64 %19, %20
+  br i1 %21, label %22, label %78
+22:                                               ; preds = %16
+  %23 = getelementptr inbounds nuw i8, ptr %1, i64 8
+  %24 = load ptr, ptr %23, align 8
+  %25 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 360), align 8
+  %26 = getelementptr inbounds i8, ptr %5, i64 %25
+  %27 = load i64, ptr %26, align 8
+  %28 = load ptr, ptr %24, align 8
+  %29 = ptrtoint ptr %28 to i64
+  %30 = icmp eq i64 %27, %29
+  br i1 %30, label %31, label %78
+31:                                               ; preds = %22
+  %32 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 328), align 8
+  %33 = getelementptr inbounds i8, ptr %5, i64 %32
+  %34 = load i32, ptr %33, align 4
+  %35 = sext i32 %34 to i64
+  %36 = getelementptr inbounds nuw i8, ptr %24, i64 16
+  %37 = load i64, ptr %36, align 8
+  %38 = icmp eq i64 %37, %35
+  br i1 %38, label %39, label %78
+39:                                               ; preds = %31
+  %40 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 336), align 8
+  %41 = getelementptr inbounds i8, ptr %5, i64 %40
+  %42 = load ptr, ptr %41, align 8
+  %43 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
+  %44 = getelementptr inbounds i8, ptr %5, i64 %43
+  %45 = load ptr, ptr %44, align 8
+  %46 = icmp slt i32 %34, 1
+  br i1 %46, label %66, label %47
+47:                                               ; preds = %39
+  %48 = getelementptr inbounds nuw i8, ptr %24, i64 48
+  br label %52
+49:                                               ; preds = %59
+  %50 = add nuw nsw i64 %53, 1
+  %51 = icmp eq i64 %50, %35
+  br i1 %51, label %66, label %52
+52:                                               ; preds = %49, %47
+  %53 = phi i64 [ 0, %47 ], [ %50, %49 ]
+  %54 = getelementptr inbounds nuw i64, ptr %42, i64 %53
+  %55 = load i64, ptr %54, align 8
+  %56 = getelementptr inbounds nuw [0 x i64], ptr %48, i64 0, i64 %53
+  %57 = load i64, ptr %56, align 8
+  %58 = icmp eq i64 %55, %57
+  br i1 %58, label %59, label %78
+59:                                               ; preds = %52
+  %60 = getelementptr inbounds nuw i64, ptr %45, i64 %53
+  %61 = load i64, ptr %60, align 8
+  %62 = add nuw nsw i64 %53, %35
+  %63 = getelementptr inbounds nuw [0 x i64], ptr %48, i64 0, i64 %62
+  %64 = load i64, ptr %63, align 8
+  %65 = icmp eq i64 %61, %64
+  br i1 %65, label %49, label %78
+66:                                               ; preds = %49, %39
+  %67 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
+  %68 = getelementptr inbounds i8, ptr %5, i64 %67
+  %69 = load ptr, ptr %68, align 8
+  %70 = icmp eq ptr %69, null
+  br i1 %70, label %77, label %71
+71:                                               ; preds = %66
+  %72 = getelementptr inbounds i8, ptr %69, i64 %6
+  %73 = load ptr, ptr %72, align 8
+  %74 = getelementptr inbounds nuw i8, ptr %0, i64 88
+  %75 = load ptr, ptr %74, align 8
+  %76 = icmp eq ptr %73, %75
+  br i1 %76, label %77, label %78
+77:                                               ; preds = %66, %71
+  store ptr null, ptr %4, align 8
+  br label %121
+78:                                               ; preds = %52, %59, %22, %31, %11, %16, %2, %71
+  %79 = getelementptr inbounds nuw i8, ptr %1, i64 8
+  %80 = load ptr, ptr %79, align 8
+  %81 = getelementptr inbounds nuw i8, ptr %80, i64 32
+  %82 = load i64, ptr %81, align 8
+  %83 = getelementptr inbounds nuw i8, ptr %80, i64 24
+  %84 = load i64, ptr %83, align 8
+  %85 = mul nsw i64 %84, %82
+  %86 = icmp slt i64 %85, 131072
+  br i1 %86, label %87, label %109
+87:                                               ; preds = %78
+  %88 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
+  %89 = load ptr, ptr %80, align 8
+  tail call void %88(ptr noundef %89) #11
+  %90 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 288), align 8
+  %91 = getelementptr inbounds nuw i8, ptr %0, i64 80
+  %92 = load ptr, ptr %91, align 8
+  %93 = load ptr, ptr %80, align 8
+  %94 = getelementptr inbounds nuw i8, ptr %80, i64 16
+  %95 = load i64, ptr %94, align 8
+  %96 = trunc i64 %95 to i32
+  %97 = getelementptr inbounds nuw i8, ptr %80, i64 48
+  %98 = tail call ptr %90(ptr noundef %92, ptr noundef %93, i32 noundef %96, ptr noundef nonnull %97, ptr noundef null, ptr noundef null, i32 noundef 0, ptr noundef null) #11
+  %99 = icmp eq ptr %98, null
+  br i1 %99, label %121, label %100
+100:                                              ; preds = %87
+  %101 = load i64, ptr %81, align 8
+  %102 = icmp eq i64 %101, 0
+  br i1 %102, label %121, label %103
+103:                                              ; preds = %100
+  %104 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 320), align 8
+  %105 = getelementptr inbounds i8, ptr %98, i64 %104
+  %106 = load ptr, ptr %105, align 8
+  %107 = load i64, ptr %1, align 8
+  %108 = inttoptr i64 %107 to ptr
+  tail call fastcc void @copy_items(ptr noundef %106, ptr noundef %108, ptr noundef nonnull %80, i64 noundef 0) #13
+  br label %121
+109:                                              ; preds = %78
+  call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %3) #12
+  %110 = tail call fastcc ptr @shown(ptr noundef %0, ptr noundef %1) #13
+  store ptr %110, ptr %3, align 8
+  %111 = icmp eq ptr %110, null
+  br i1 %111, label %119, label %112
+112:                                              ; preds = %109
+  %113 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
+  %114 = getelementptr inbounds nuw i8, ptr %0, i64 96
+  %115 = load ptr, ptr %114, align 8
+  %116 = call ptr %113(ptr noundef %115, ptr noundef nonnull %3, i64 noundef 1, ptr noundef null) #11
+  %117 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  %118 = load ptr, ptr %3, align 8
+  call void %117(ptr noundef %118) #11
+  br label %119
+119:                                              ; preds = %109, %112
+  %120 = phi ptr [ %116, %112 ], [ null, %109 ]
+  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %3) #12
+  br label %121
+121:                                              ; preds = %119, %103, %100, %87, %77
+  %122 = phi ptr [ %5, %77 ], [ %120, %119 ], [ %98, %103 ], [ %98, %100 ], [ null, %87 ]
+  ret ptr %122
+}
+declare i64 @llvm.smax.i64(i64, i64) #10
+declare i64 @llvm.smin.i64(i64, i64) #10
 attributes #0 = { mustprogress nofree norecurse nosync nounwind willreturn memory(readwrite, inaccessiblemem: none) }
 attributes #1 = { noreturn nounwind }
 attributes #2 = { nounwind }
@@ -1330,7 +3016,8 @@ attributes #5 = { mustprogress nocallback nofree nosync nounwind willreturn memo
 attributes #6 = { nounwind }
 attributes #7 = { mustprogress nocallback nofree nounwind willreturn memory(argmem: write) }
 attributes #8 = { mustprogress nocallback nofree nosync nounwind willreturn }
-attributes #9 = { nocallback nofree nosync nounwind speculatable willreturn memory(none) }
-attributes #10 = { nobuiltin nounwind }
-attributes #11 = { nounwind }
-attributes #12 = { nobuiltin }
+attributes #9 = { nofree nosync nounwind memory(argmem: readwrite) }
+attributes #10 = { nocallback nofree nosync nounwind speculatable willreturn memory(none) }
+attributes #11 = { nobuiltin nounwind }
+attributes #12 = { nounwind }
+attributes #13 = { nobuiltin }

@@ -13,12 +13,12 @@ from typing import Any
 
 from ....typechecker.sizes import Size
 from ...graph import traverse
-from ...graph.phases import Branch, Fold, Loop, Map, Phase, ValueId
+from ...graph.phases import Fold, Loop, Map, Phase, ValueId
 from ...schedule.plan.model import DeviceId
 from ..failures import CheckFailed
 from ..machine import Action, Machine, Observer
 from ..memory import Memory
-from .phases import compile_chain, compile_run
+from .phases import Whole, compile_executed, compile_run
 from .program import Arm, Cell, Chain, Choose, Free, Inside, Put, Refuse, Register, Repeat, Room, Run, Share, Stream, Test, Word
 
 
@@ -44,9 +44,9 @@ class _Interpreter:
     def action(self, word: Word) -> Action:
         match word:
             case Run():
-                return self.observed(compile_run(self.machine, word.phase, word.overwrite, self.backend), word.phase)
+                return self.observed(compile_run(self.machine, word, self.backend), word.phase)
             case Chain():  # its time is that of its last member
-                return self.observed(compile_chain(self.machine, word, self.backend), word.members[-1])
+                return self.observed(compile_executed(self.machine, word, self.backend), word.members[-1])
             case Stream():
                 assert self.machine.stores is not None, "streams are run with their stores"
                 return self.machine.stores.action(self.machine, word.step, self.device)
@@ -85,35 +85,17 @@ class _Interpreter:
 
     def inside(self, word: Inside) -> Action:
         machine, phase, words = self.machine, word.phase, self.all(word.words)
-        offered = _none if isinstance(phase, Branch) else self.offered(phase)
+        whole = Whole(machine, phase, self.backend) if isinstance(phase, Loop | Map | Fold) else None
 
         def run(memory: Memory) -> None:
             machine.current = phase
-            made = offered(memory)
+            made = None if whole is None else whole.run(memory)
             if made is None:
                 words(memory)
             else:
                 memory.update(zip(traverse.results(phase), made, strict=True))
 
         return run
-
-    def offered(self, phase: Phase) -> Callable[[Memory], Sequence[Any] | None]:
-        """The results by machine code for the whole phase; None where the device has none."""
-        assert isinstance(phase, Loop | Map | Fold)
-        machine, kernel = self.machine, None
-        compiler, region = getattr(self.backend, "loop", None), getattr(self.backend, "region", None)
-        if isinstance(phase, Loop) and phase.is_plain and not phase.keep and compiler is not None:
-            kernel = compiler(phase, machine)
-
-        def make(memory: Memory) -> Sequence[Any] | None:
-            made: Sequence[Any] | None = None
-            if isinstance(phase, Loop) and kernel is not None:
-                made = kernel(memory, [memory[value] for value in phase.initial], machine.number(phase.trip))
-            if made is None and region is not None:
-                made = region(phase, memory, machine, machine.phases)
-            return made
-
-        return make
 
     # -------------------------------------------------------------------------------------- control
 
@@ -215,10 +197,6 @@ class _Interpreter:
             put(memory[word.value], point(), memory[word.cell])
 
         return run
-
-
-def _none(memory: Memory) -> None:
-    return None
 
 
 def _free(values: Sequence[ValueId]) -> Action:

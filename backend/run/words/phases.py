@@ -12,20 +12,19 @@ from typing import Any
 
 from ....typechecker.sizes import SizeVariable
 from ...graph import traverse
-from ...graph.phases import Constant, Input, LibraryPhase, Output, Phase, Print, Structured, ValueId
+from ...graph.phases import Constant, Fold, Input, LibraryPhase, Loop, Map, Output, Print, Structured
 from ..device import Backend, Kernel
 from ..machine import Action, Machine, Shown
 from ..memory import Memory, sole_owner
-from .program import Chain
+from .program import Chain, Run
 
 
-def compile_run(machine: Machine, phase: Phase, overwrite: ValueId | None, backend: Backend) -> Action:
+def compile_run(machine: Machine, word: Run, backend: Backend) -> Action:
     """A phase that has no others inside."""
+    phase = word.phase
     match phase:
-        case Structured():
-            return _kernel_action(machine, phase, lambda: backend.structured(phase, machine), backend, overwrite)
-        case LibraryPhase():
-            return _kernel_action(machine, phase, lambda: backend.library(phase, machine), backend, None)
+        case Structured() | LibraryPhase():
+            return compile_executed(machine, word, backend)
         case Constant():
             return _constant(machine, phase, backend)
         case Input():
@@ -52,8 +51,6 @@ def compile_run(machine: Machine, phase: Phase, overwrite: ValueId | None, backe
                 machine.outputs[phase.name] = Shown(given, backend.fetch(memory[phase.arg], given))
 
             return keep
-        case _:
-            raise AssertionError(f"phase {phase.id} is not run by one step")
 
 
 def _constant(machine: Machine, phase: Constant, backend: Backend) -> Action:
@@ -67,49 +64,58 @@ def _constant(machine: Machine, phase: Constant, backend: Backend) -> Action:
     return place
 
 
-def _kernel_action(
-    machine: Machine, phase: Structured | LibraryPhase, make: Callable[[], Kernel], backend: Backend, overwrite: ValueId | None
-) -> Action:
-    results = traverse.results(phase)
-    defined = phase.defines if isinstance(phase, LibraryPhase) else ()
-    run = _launch(machine, (phase,), results, make, overwrite)
-    if not defined:
-        return run
+class Executed:
+    """Phases that one kernel does: made at first need, and again when a run-time size that it depends on has changed."""
 
-    def act(memory: Memory) -> None:
-        run(memory)
-        assert isinstance(phase, LibraryPhase)
-        _define(machine, phase, backend, [memory[value] for value in results], memory)
+    def __init__(
+        self, machine: Machine, phases: Sequence[Structured | LibraryPhase], backend: Backend, make: Callable[[], Kernel]
+    ) -> None:  # fmt: skip
+        self.machine, self.phases, self.backend, self.make = machine, phases, backend, make
+        self.sizes = tuple(dict.fromkeys(size for phase in phases for size in runtime_sizes(machine, phase)))
+        caps = [size.cap for phase in phases for size in traverse.defines(phase) if size.cap is not None]
+        self.needed = tuple(dict.fromkeys((*self.sizes, *(size for cap in caps for size in cap.variables()))))
+        """The sizes that a run asks for."""
+        self.kept: dict[tuple[int, ...], Kernel] = {}
 
-    return act
-
-
-def compile_chain(machine: Machine, word: Chain, backend: Backend) -> Action:
-    """Several phases together, row by row."""
-    members, results = word.members, word.results
-    return _launch(machine, members, results, lambda: backend.rows(members, results, machine), word.overwrite)
-
-
-def _launch(
-    machine: Machine, phases: Sequence[Structured | LibraryPhase], results: Sequence[ValueId], make: Callable[[], Kernel],
-    overwrite: ValueId | None,
-) -> Action:  # fmt: skip
-    """Run a kernel, made at first need and again when a run-time size it depends on has changed (the index of a loop is one)."""
-    only = results[0] if len(results) == 1 else None
-    varying = tuple(dict.fromkeys(size for phase in phases for size in runtime_sizes(machine, phase)))
-    kept: dict[tuple[int, ...], Kernel] = {}
-    sizes, first = machine.sizes, phases[0]
-
-    def act(memory: Memory) -> None:
-        machine.current = first
-        key = tuple([sizes[v] for v in varying]) if varying else ()
-        kernel = kept.get(key)
+    def kernel(self) -> Kernel:
+        sizes = self.machine.sizes
+        key = tuple([sizes[v] for v in self.sizes]) if self.sizes else ()
+        kernel = self.kept.get(key)
         if kernel is None:
-            kept.clear()
-            with machine.making:
-                kernel = kept[key] = make()
+            self.kept.clear()
+            with self.machine.making:
+                kernel = self.kept[key] = self.make()
+        return kernel
+
+    def run(self, memory: Memory, target: Any) -> Sequence[Any]:
+        """The results, the sizes that they are known; `target`: what the first may be written over."""
+        self.machine.current = first = self.phases[0]
+        made = self.kernel()(memory, target)
+        if isinstance(first, LibraryPhase) and first.defines:
+            _define(self.machine, first, self.backend, made, memory)
+        return made
+
+
+def executed(machine: Machine, word: Run | Chain, backend: Backend) -> Executed:
+    """A phase that is computed, or a chain of them."""
+    if isinstance(word, Chain):
+        return Executed(machine, word.members, backend, lambda: backend.rows(word.members, word.results, machine))
+    phase = word.phase
+    if isinstance(phase, Structured):
+        return Executed(machine, (phase,), backend, lambda: backend.structured(phase, machine))
+    assert isinstance(phase, LibraryPhase)
+    return Executed(machine, (phase,), backend, lambda: backend.library(phase, machine))
+
+
+def compile_executed(machine: Machine, word: Run | Chain, backend: Backend) -> Action:
+    """What it does on a memory."""
+    run = executed(machine, word, backend)
+    results = word.results if isinstance(word, Chain) else traverse.results(word.phase)
+    only, overwrite = results[0] if len(results) == 1 else None, word.overwrite
+
+    def act(memory: Memory) -> None:
         target = memory[overwrite] if overwrite is not None and sole_owner(memory, overwrite) else None
-        made = kernel(memory, target)
+        made = run.run(memory, target)
         if only is not None:
             memory[only] = made[0]
         else:
@@ -117,6 +123,36 @@ def _launch(
                 memory[value] = array
 
     return act
+
+
+class Whole:
+    """A loop, fold, scan or map by machine code for all of it, where the device has that."""
+
+    def __init__(self, machine: Machine, phase: Loop | Map | Fold, backend: Backend) -> None:
+        self.machine, self.phase = machine, phase
+        compiler = getattr(backend, "loop", None)
+        is_plain = isinstance(phase, Loop) and phase.is_plain and not phase.keep
+        self.loop = compiler(phase, machine) if is_plain and compiler is not None else None
+        self.region = getattr(backend, "region", None)
+
+    def run(self, memory: Memory) -> Sequence[Any] | None:
+        """The results; None where phase by phase is as good, or all there is."""
+        made = self.by_loop(memory)
+        return self.by_region(memory) if made is None else made
+
+    def by_loop(self, memory: Memory) -> Sequence[Any] | None:
+        """By one kernel for all iterations of an element."""
+        phase = self.phase
+        if self.loop is None or not isinstance(phase, Loop):
+            return None
+        made: Sequence[Any] | None = self.loop(memory, [memory[v] for v in phase.initial], self.machine.number(phase.trip))
+        return made
+
+    def by_region(self, memory: Memory) -> Sequence[Any] | None:
+        if self.region is None:
+            return None
+        made: Sequence[Any] | None = self.region(self.phase, memory, self.machine, self.machine.phases)
+        return made
 
 
 def runtime_sizes(machine: Machine, phase: Structured | LibraryPhase) -> tuple[SizeVariable, ...]:

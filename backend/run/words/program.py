@@ -4,7 +4,7 @@ Values are named by their ids, which are unique in a program.  Numbers are sizes
 and what conditions gave.  A body's values lie beside those around it; what it made is dropped once it has been handed on, so
 that the buffers of a loop's state can be written again.
 
-Neighbours: `assemble` (makes them), `interpret` and `cpu.linker` (go through them).
+Neighbours: `assemble` (makes them), `interpret` and `native.encode` (go through them).
 """
 
 from __future__ import annotations

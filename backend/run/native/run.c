@@ -1,0 +1,615 @@
+/* A Python function that runs a program of words on its arguments: the interpreter in C.  (The one in Python is `run.words.interpret`.)
+
+   Note [Words].  Its self is a tuple whose first item is an array of 64-bit words (`struct program`).  A *value* is where its first
+   item lies, its layout, and an object that owns the memory.  Two values have one layout where they have one `struct layout`: so a
+   comparison of layouts is one of addresses.  *Numbers* are counters, truth values and sizes.
+
+   Note [Bindings].  What a phase does with operands of some layouts and sizes is a *binding*: layouts of the results, memory to work
+   in, and launches of kernels, or a routine to be called.  A phase without one for what is given asks its *site* (a Python callable),
+   which does the phase and may add a binding to the list.  Bindings live as long as the program.
+
+   A kernel that reports a failure has its binding's `fault` raise the error; where that returns, the site does the phase again. */
+
+enum operation {
+    RUN,      /* `struct run` */
+    FREE,     /* value */
+    SHARE,    /* value, another: the same under a further name */
+    MOVE,     /* value, another, which is none then */
+    CELL,     /* value, of which, number, axes, a layout of that and the cell's (one is kept), a callable that knows the others */
+    PUT,      /* value, cell, number, ahead: the cell at this place */
+    SET,      /* number, what */
+    ADD,      /* number, what */
+    LOAD,     /* number, value: a truth value or a whole number */
+    EVALUATE, /* number, callable that gives it, how many numbers it is given, these */
+    BRANCH,   /* number, place of a word: where it is 0 */
+    JUMP,     /* place */
+    POLL,     /* have interrupts been asked for? */
+    GIVE,     /* how many values, these: what is returned, a tuple if it is not one */
+};
+
+enum { MOST_LAYOUTS = 16, LARGE = 1 << 17, WRITEABLE = 0x400 };
+
+struct layout {
+    object dtype, maker; /* `maker`: what gives an array of it, if that is the pool */
+    word rank, item, items, is_rows;
+    word axes[]; /* lengths, then strides */
+};
+
+struct value {
+    word data;
+    const struct layout *layout;
+    object owner;
+};
+
+struct input {
+    object number; /* the Python type that is taken for an array of it, or null */
+    word count;
+    const struct layout *layouts[MOST_LAYOUTS];
+};
+
+struct program {
+    word arguments, values, numbers, constants, start;
+    word is_retired, is_alone, busy;
+    object other, none, arrays, lease, copy, exhausted;
+    struct input inputs[];
+};
+
+struct constant {
+    word slot;
+    struct value value;
+};
+
+struct run {
+    word operation, length, after; /* the place after what is done where the site leaves it to the words inside */
+    object site;
+    const struct binding *bindings;
+    word overwrite, operands, results, sizes, defines; /* `overwrite`: the operand whose memory may be taken, or -1 */
+    word slots[];
+};
+
+struct result {
+    const struct layout *layout;
+    word source, ahead; /* of an operand that it shows a part of; -1: it is made */
+};
+
+struct binding {
+    const struct binding *next;
+    object fault, routine, guard; /* `guard` makes what is held while the kernels run */
+    word apart; /* is it for two operands that begin at different places? */
+    const word *lengths; /* the first launch counts the cells of the only result, in the last room: its layout by their number */
+    word overwrites, rooms, launches, work; /* `work`: the place of the results; then rooms' layouts, then lengths of launches and these */
+    word key[];
+};
+
+static unsigned references(object thing) { return *(unsigned *)((char *)thing + host.type - 8); }
+
+static int lies_so(object array, const struct layout *layout)
+{
+    if (FIELD(word, array, dtype) != (word)layout->dtype || FIELD(int, array, rank) != layout->rank)
+        return 0;
+    const word *shape = FIELD(word *, array, shape), *strides = FIELD(word *, array, strides);
+    for (word axis = 0; axis < layout->rank; axis++)
+        if (shape[axis] != layout->axes[axis] || strides[axis] != layout->axes[layout->rank + axis])
+            return 0;
+    return 1;
+}
+
+static int is_array(const struct program *own, object thing) { return FIELD(object, thing, type) == own->arrays; }
+
+/* Is a value all of an array? */
+static int is_whole(const struct program *own, const struct value *value)
+{
+    object owner = value->owner;
+    return is_array(own, owner) && FIELD(word, owner, data) == value->data && lies_so(owner, value->layout);
+}
+
+/* Is a value all of an array that nobody else has? */
+static int is_sole(const struct program *own, const struct value *value)
+{
+    if (references(value->owner) != 1 || !is_whole(own, value))
+        return 0;
+    object base = FIELD(object, value->owner, base);
+    return !base || FIELD(object, base, type) == own->lease;
+}
+
+static void drop(struct value *value)
+{
+    if (value->owner)
+        host.Py_DecRef(value->owner);
+    value->owner = 0;
+}
+
+static void put(struct value *place, word data, const struct layout *layout, object owner)
+{
+    drop(place);
+    place->data = data, place->layout = layout, place->owner = owner;
+}
+
+static object made_array(const struct program *own, const struct layout *layout, void *data)
+{
+    if (layout->maker && !data)
+        return host.PyObject_Vectorcall(layout->maker, 0, 0, 0);
+    host.Py_IncRef(layout->dtype);
+    const word *strides = layout->is_rows && !data ? 0 : layout->axes + layout->rank;
+    return host.PyArray_NewFromDescr(
+        own->arrays, layout->dtype, (int)layout->rank, layout->axes, strides, data, data ? WRITEABLE : 0, 0);
+}
+
+/* A new reference to an object that shows a value. */
+static object shown(const struct program *own, const struct value *value)
+{
+    if (!is_array(own, value->owner) || is_whole(own, value)) {
+        host.Py_IncRef(value->owner);
+        return value->owner;
+    }
+    object view = made_array(own, value->layout, (void *)value->data);
+    if (!view)
+        return 0;
+    host.Py_IncRef(value->owner);
+    if (!host.PyArray_SetBaseObject(view, value->owner))
+        return view;
+    host.Py_DecRef(view);
+    return 0;
+}
+
+static int take(const struct program *own, object given, const struct input *wish, struct value *value, word *number)
+{
+    object type = FIELD(object, given, type);
+    const struct layout *layout = 0;
+    if (type == own->arrays) {
+        for (word i = 0; i < wish->count && !layout; i++)
+            if (lies_so(given, wish->layouts[i]))
+                layout = wish->layouts[i];
+        if (!layout)
+            return 0;
+        value->data = FIELD(word, given, data);
+    } else {
+        if (type != wish->number || !type)
+            return 0;
+        if (type == host.PyFloat_Type) {
+            double item = host.PyFloat_AsDouble(given);
+            __builtin_memcpy(number, &item, sizeof item);
+        } else {
+            *number = host.PyLong_AsLongLong(given);
+            if (*number == -1 && host.PyErr_Occurred()) {
+                host.PyErr_Clear(); /* it is larger than 64 bits */
+                return 0;
+            }
+        }
+        value->data = (word)number, layout = wish->layouts[0];
+    }
+    host.Py_IncRef(given);
+    value->layout = layout, value->owner = given;
+    return 1;
+}
+
+static void copy_items(char *to, const char *from, const struct layout *layout, word axis)
+{
+    word item = layout->item;
+    if (layout->is_rows || axis == layout->rank) {
+        __builtin_memcpy(to, from, axis == layout->rank ? item : layout->items * item);
+        return;
+    }
+    word length = layout->axes[axis], stride = layout->axes[layout->rank + axis], step = item;
+    for (word inner = axis + 1; inner < layout->rank; inner++)
+        step *= layout->axes[inner];
+    for (word i = 0; i < length; i++, to += step, from += stride)
+        if (axis + 1 < layout->rank)
+            copy_items(to, from, layout, axis + 1);
+        else if (item == 8)
+            __builtin_memcpy(to, from, 8);
+        else if (item == 4)
+            __builtin_memcpy(to, from, 4);
+        else
+            __builtin_memcpy(to, from, item);
+}
+
+/* A new reference to an array that is the caller's alone. */
+static object given_away(const struct program *own, struct value *value)
+{
+    object owner = value->owner;
+    if (is_sole(own, value)) {
+        value->owner = 0;
+        return owner;
+    }
+    const struct layout *layout = value->layout;
+    if (layout->items * layout->item < LARGE) {
+        host.Py_IncRef(layout->dtype);
+        object rows = host.PyArray_NewFromDescr(own->arrays, layout->dtype, (int)layout->rank, layout->axes, 0, 0, 0, 0);
+        if (rows && layout->items)
+            copy_items(FIELD(char *, rows, data), (const char *)value->data, layout, 0);
+        return rows;
+    }
+    object made = shown(own, value);
+    if (!made)
+        return 0;
+    object copy = host.PyObject_Vectorcall(own->copy, &made, 1, 0);
+    host.Py_DecRef(made);
+    return copy;
+}
+
+/* ---------------------------------------------------------------------------------------------- phases */
+
+static const struct binding *binding_of(const struct run *run, const struct value *values, const word *numbers)
+{
+    const word *slots = run->slots, *sizes = slots + run->operands + run->results;
+    for (const struct binding *at = run->bindings; at; at = at->next) {
+        word i = 0, size = 0;
+        while (i < run->operands && at->key[i] == (word)values[slots[i]].layout)
+            i++;
+        if (i < run->operands)
+            continue;
+        while (size < run->sizes && at->key[i + size] == numbers[sizes[size]])
+            size++;
+        if (size == run->sizes)
+            return at;
+    }
+    return 0;
+}
+
+static int failed(const struct binding *bound, word code, word item)
+{
+    if (code == NO_MEMORY) {
+        host.PyErr_NoMemory();
+        return -1;
+    }
+    if (!bound->fault)
+        return 0;
+    object told[2] = {host.PyLong_FromLongLong(code), 0}, answer = 0;
+    if (told[0] && (told[1] = host.PyLong_FromLongLong(item)))
+        answer = host.PyObject_Vectorcall(bound->fault, told, 2, 0);
+    for (int i = 0; i < 2; i++)
+        if (told[i])
+            host.Py_DecRef(told[i]);
+    if (!answer)
+        return -1;
+    host.Py_DecRef(answer);
+    return 0;
+}
+
+/* 1: done; 0: the site must; -1: there is an exception. */
+static int call_routine(const struct program *own, const struct run *run, const struct binding *bound, struct value *values)
+{
+    object given[run->operands + 1], made = 0;
+    word count = 0;
+    const struct layout *layout = ((const struct result *)((const word *)bound + bound->work))->layout;
+    while (count < run->operands && (given[count] = shown(own, values + run->slots[count])))
+        count++;
+    if (count == run->operands)
+        made = host.PyObject_Vectorcall(bound->routine, given, count, 0);
+    while (count)
+        host.Py_DecRef(given[--count]);
+    if (!made)
+        return -1;
+    if (!is_array(own, made) || !lies_so(made, layout)) {
+        host.Py_DecRef(made);
+        return 0;
+    }
+    put(values + run->slots[run->operands], FIELD(word, made, data), layout, made);
+    return 1;
+}
+
+/* The result whose cells have been counted; 0: there is none, or nobody knows its layout yet. */
+static const struct layout *counted(const struct run *run, const struct binding *bound, const word *counter, word *numbers)
+{
+    const struct layout *layout = (const struct layout *)bound->lengths[*counter];
+    if (layout)
+        numbers[run->slots[run->operands + run->results + run->sizes]] = *counter;
+    return layout;
+}
+
+static int follow(
+    const struct program *own, const struct run *run, const struct binding *bound, struct value *values, word *numbers)
+{
+    word operands = run->operands, results = run->results, made = 0, code = 0, failure;
+    word addresses[operands + results + bound->rooms + 1], *counter = 0; /* the last: what has been counted */
+    object owners[results + bound->rooms + 1];
+    const struct layout *found = 0;
+    const struct result *result = (const struct result *)((const word *)bound + bound->work);
+    const word *at = (const word *)(result + results);
+    for (word i = 0; i < operands; i++)
+        addresses[i] = values[run->slots[i]].data;
+    if (bound->apart && addresses[0] == addresses[1])
+        return 0;
+    for (; made < results + bound->rooms; made++) {
+        const struct layout *layout = made < results ? result[made].layout : (const struct layout *)at[made - results];
+        object owner = 0;
+        if (made < results && bound->lengths) {
+            host.Py_IncRef(owner = own->none); /* until it has been counted */
+        } else if (made < results && result[made].source >= 0) {
+            addresses[operands + made] = addresses[result[made].source] + result[made].ahead;
+            host.Py_IncRef(owner = values[run->slots[result[made].source]].owner);
+        } else if (!made && bound->overwrites && is_sole(own, values + run->slots[run->overwrite])) {
+            host.Py_IncRef(owner = values[run->slots[run->overwrite]].owner);
+            addresses[operands] = addresses[run->overwrite];
+        } else {
+            if (!(owner = made_array(own, layout, 0)))
+                break;
+            addresses[operands + made] = FIELD(word, owner, data);
+            if (made >= results)
+                addresses[operands + made] = (addresses[operands + made] + 63) & -64;
+        }
+        owners[made] = owner;
+    }
+    int is_made = made == results + bound->rooms;
+    object guard = 0;
+    if (is_made && bound->guard)
+        is_made = (guard = host.PyObject_Vectorcall(bound->guard, 0, 0, 0)) != 0;
+    at += bound->rooms;
+    if (is_made && bound->lengths)
+        counter = (word *)addresses[operands + made - 1];
+    for (word i = 0; is_made && i < bound->launches && !code; i++, at += 1 + *at) {
+        const struct launch *kernel = (const struct launch *)(at + 1);
+        void *thread = kernel->is_unlocked ? host.PyEval_SaveThread() : 0;
+        code = launch(kernel, addresses, &failure);
+        if (thread)
+            host.PyEval_RestoreThread(thread);
+        if (!counter || i || code)
+            continue;
+        if (!(found = counted(run, bound, counter, numbers)))
+            break;
+        addresses[operands + made] = *counter;
+        object owner = made_array(own, found, 0);
+        if (!(is_made = owner != 0))
+            break;
+        host.Py_DecRef(owners[0]);
+        owners[0] = owner;
+        addresses[operands] = FIELD(word, owner, data);
+    }
+    if (guard)
+        host.Py_DecRef(guard);
+    int is_done = is_made && !code && (!counter || found);
+    while (made > (is_done ? results : 0))
+        host.Py_DecRef(owners[--made]);
+    if (!is_made)
+        return -1;
+    if (code)
+        return failed(bound, code, failure);
+    if (!is_done)
+        return 0;
+    for (word i = 0; i < results; i++)
+        put(values + run->slots[operands + i], addresses[operands + i], found ? found : result[i].layout, owners[i]);
+    return 1;
+}
+
+/* 1: the site has done it; 2: it leaves it to the words inside; -1: there is an exception. */
+static int asked(const struct program *own, const struct run *run, struct value *values, word *numbers)
+{
+    word operands = run->operands, sizes = run->sizes, count = 0;
+    object given[operands + sizes + 1], answer = 0;
+    if (!run->site)
+        return 2;
+    int is_free = run->overwrite >= 0 && is_sole(own, values + run->slots[run->overwrite]);
+    while (count < operands && (given[count] = shown(own, values + run->slots[count])))
+        count++;
+    while (count >= operands && count < operands + sizes &&
+           (given[count] = host.PyLong_FromLongLong(numbers[run->slots[run->results + count]])))
+        count++;
+    if (count == operands + sizes && (given[count] = host.PyLong_FromLongLong(is_free)))
+        answer = host.PyObject_Vectorcall(run->site, given, ++count, 0);
+    while (count)
+        host.Py_DecRef(given[--count]);
+    if (!answer)
+        return -1;
+    if (answer == own->none) {
+        host.Py_DecRef(answer);
+        return 2;
+    }
+    const object *items = (object *)((char *)answer + host.items);
+    const word *slots = run->slots + operands;
+    for (word i = 0; i < run->results; i++) {
+        object owner = items[2 * i];
+        host.Py_IncRef(owner);
+        put(values + slots[i], FIELD(word, owner, data), (const struct layout *)host.PyLong_AsLongLong(items[2 * i + 1]), owner);
+    }
+    for (word i = 0; i < run->defines; i++)
+        numbers[slots[run->results + run->sizes + i]] = host.PyLong_AsLongLong(items[2 * run->results + i]);
+    host.Py_DecRef(answer);
+    return 1;
+}
+
+/* ----------------------------------------------------------------------------------------------- words */
+
+static word loaded(const struct value *value)
+{
+    word wide;
+    int narrow;
+    if (value->layout->item == 1)
+        return *(const unsigned char *)value->data;
+    if (value->layout->item == 4) {
+        __builtin_memcpy(&narrow, (const void *)value->data, sizeof narrow);
+        return narrow;
+    }
+    __builtin_memcpy(&wide, (const void *)value->data, sizeof wide);
+    return wide;
+}
+
+/* The cell of a value at a place among the points of its first axes. */
+static int cell_of(word *at, struct value *values, const word *numbers)
+{
+    const struct value *whole = values + at[2];
+    const struct layout *layout = whole->layout;
+    word data = whole->data, left = numbers[at[3]];
+    if (at[5] != (word)layout) {
+        object given[1] = {host.PyLong_FromLongLong((word)layout)};
+        object answer = given[0] ? host.PyObject_Vectorcall((object)at[7], given, 1, 0) : 0;
+        if (given[0])
+            host.Py_DecRef(given[0]);
+        if (!answer)
+            return 0;
+        at[5] = (word)layout, at[6] = host.PyLong_AsLongLong(answer);
+        host.Py_DecRef(answer);
+    }
+    for (word axis = at[4] - 1; axis >= 0; left /= layout->axes[axis], axis--)
+        data += left % layout->axes[axis] * layout->axes[layout->rank + axis];
+    host.Py_IncRef(whole->owner);
+    put(values + at[1], data, (const struct layout *)at[6], whole->owner);
+    return 1;
+}
+
+static int evaluated(const word *at, word *numbers)
+{
+    object given[at[3] + 1], answer = 0;
+    word count = 0;
+    while (count < at[3] && (given[count] = host.PyLong_FromLongLong(numbers[at[4 + count]])))
+        count++;
+    if (count == at[3])
+        answer = host.PyObject_Vectorcall((object)at[2], given, count, 0);
+    while (count)
+        host.Py_DecRef(given[--count]);
+    if (!answer)
+        return 0;
+    numbers[at[1]] = host.PyLong_AsLongLong(answer);
+    host.Py_DecRef(answer);
+    return 1;
+}
+
+/* What is returned; null: there is an exception. */
+static object given_back(const struct program *own, const word *at, struct value *values)
+{
+    word count = at[1];
+    for (word i = 0, item = 0; i < own->values; i++) {
+        for (item = 0; item < count && at[2 + item] != i; item++)
+            ;
+        if (item == count)
+            drop(values + i);
+    }
+    if (count == 1)
+        return given_away(own, values + at[2]);
+    object tuple = host.PyTuple_New(count), made;
+    for (word item = 0; tuple && item < count; item++) {
+        if (!(made = given_away(own, values + at[2 + item]))) {
+            host.Py_DecRef(tuple);
+            return 0;
+        }
+        host.PyTuple_SetItem(tuple, item, made);
+    }
+    return tuple;
+}
+
+/* Goes through the words; what is returned, or null with an exception.  `place`: the word that raised it. */
+static object interpreted(const struct program *own, word *words, struct value *values, word *numbers, const word **place)
+{
+    for (word *at = words + own->start;;) {
+        *place = at;
+        switch ((enum operation)at[0]) {
+        case RUN: {
+            const struct run *run = (const struct run *)at;
+            const struct binding *bound = binding_of(run, values, numbers);
+            int state = !bound ? 0 : bound->routine ? call_routine(own, run, bound, values) : follow(own, run, bound, values, numbers);
+            if (!state)
+                state = asked(own, run, values, numbers);
+            if (state < 0)
+                return 0;
+            at = state == 1 ? words + run->after : at + run->length;
+            continue;
+        }
+        case FREE:
+            drop(values + at[1]);
+            at += 2;
+            continue;
+        case SHARE: {
+            const struct value *from = values + at[2];
+            host.Py_IncRef(from->owner);
+            put(values + at[1], from->data, from->layout, from->owner);
+            at += 3;
+            continue;
+        }
+        case MOVE: {
+            struct value *from = values + at[2];
+            put(values + at[1], from->data, from->layout, from->owner);
+            from->owner = 0;
+            at += 3;
+            continue;
+        }
+        case CELL:
+            if (!cell_of(at, values, numbers))
+                return 0;
+            at += 8;
+            continue;
+        case PUT: {
+            const struct value *cell = values + at[2];
+            word bytes = cell->layout->items * cell->layout->item;
+            if (bytes)
+                copy_items((char *)values[at[1]].data + (numbers[at[3]] + at[4]) * bytes, (char *)cell->data, cell->layout, 0);
+            at += 5;
+            continue;
+        }
+        case SET:
+            numbers[at[1]] = at[2];
+            at += 3;
+            continue;
+        case ADD:
+            numbers[at[1]] += at[2];
+            at += 3;
+            continue;
+        case LOAD:
+            numbers[at[1]] = loaded(values + at[2]);
+            at += 3;
+            continue;
+        case EVALUATE:
+            if (at[2] && !evaluated(at, numbers))
+                return 0;
+            at += 4 + at[3];
+            continue;
+        case BRANCH:
+            at = numbers[at[1]] ? at + 3 : words + at[2];
+            continue;
+        case JUMP:
+            at = words + at[1];
+            continue;
+        case POLL:
+            if (host.PyErr_CheckSignals())
+                return 0;
+            at += 1;
+            continue;
+        case GIVE:
+            return given_back(own, at, values);
+        }
+    }
+}
+
+static object different(const struct program *own)
+{
+    host.Py_IncRef(own->other);
+    return own->other;
+}
+
+static object call(object self, object const *given, word count)
+{
+    word *words = FIELD(word *, *(object *)((char *)self + host.items), data);
+    struct program *own = (struct program *)words;
+    if (count != own->arguments || own->is_retired || (own->is_alone && own->busy))
+        return different(own);
+    struct value values[own->values];
+    word numbers[own->numbers + count];
+    object made = 0;
+    __builtin_memset(values, 0, sizeof values);
+    for (word i = 0; i < count; i++)
+        if (!take(own, given[i], own->inputs + i, values + i, numbers + own->numbers + i)) {
+            while (i)
+                drop(values + --i);
+            return different(own);
+        }
+    const struct constant *constant = (const struct constant *)(words + own->constants);
+    for (; constant->slot >= 0; constant++) {
+        values[constant->slot] = constant->value;
+        host.Py_IncRef(constant->value.owner);
+    }
+    const word *place;
+    own->busy++;
+    made = interpreted(own, words, values, numbers, &place);
+    own->busy--;
+    for (word i = 0; i < own->values; i++)
+        drop(values + i);
+    if (made || !host.PyErr_ExceptionMatches(host.memory_error))
+        return made;
+    host.PyErr_Clear();
+    object told[1] = {host.PyLong_FromLongLong(place - words)};
+    object answer = told[0] ? host.PyObject_Vectorcall(own->exhausted, told, 1, 0) : 0; /* it raises */
+    if (told[0])
+        host.Py_DecRef(told[0]);
+    if (answer)
+        host.Py_DecRef(answer);
+    return 0;
+}
