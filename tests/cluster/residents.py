@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import socket
+import subprocess
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -10,7 +12,7 @@ from typing import Any
 from rho.backend.devices.profile import DeviceProfile, Profile
 from rho.backend.graph.bind import BoundGraph
 from rho.backend.run.cluster.home import Cluster, Planner
-from rho.backend.run.cluster.membership import Member
+from rho.backend.run.cluster.membership import Member, Members
 from rho.backend.run.cluster.resident import Resident
 from rho.backend.run.cluster.shipping import shipment, version
 from rho.backend.run.machine import Results
@@ -41,11 +43,11 @@ class Threads:
 
 
 class Some:
-    """The first members of others."""
+    """The first members of others, which go on when a cluster is closed."""
 
     context = None
 
-    def __init__(self, others: Threads, count: int) -> None:
+    def __init__(self, others: Members, count: int) -> None:
         self.others, self.count = others, count
 
     def members(self) -> list[Member]:
@@ -67,3 +69,40 @@ def run_on(threads: Threads, plan: Plan, bound: BoundGraph, data: Mapping[str, A
 
     with Cluster(Some(threads, len(plan.devices) - 1), OWN) as cluster:
         return cluster.run(plan, planner or never, bound, data)
+
+
+class Spawned:
+    """Residents in processes of their own, which end with the test's."""
+
+    context = None
+    PROGRAM = (
+        "import sys; from rho.backend.run.cluster.resident import Resident; r = Resident('127.0.0.1');"
+        "print(r.port, r.token, flush=True); sys.stdin.read()"
+    )
+
+    def __init__(self, count: int) -> None:
+        self.processes: list[tuple[subprocess.Popen[str], Member]] = []
+        self.fill(count)
+
+    def fill(self, count: int) -> None:
+        """As many as these that live."""
+        self.processes = [(process, one) for process, one in self.processes if process.poll() is None]
+        started = [
+            subprocess.Popen([sys.executable, "-c", self.PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            for _ in range(count - len(self.processes))
+        ]
+        for process in started:
+            assert process.stdout is not None
+            port, token = process.stdout.readline().split()
+            self.processes.append((process, member("127.0.0.1", int(port), token)))
+
+    def members(self) -> list[Member]:
+        return [one for _, one in self.processes]
+
+    def signal(self, which: int, number: int) -> None:
+        self.processes[which][0].send_signal(number)
+
+    def close(self) -> None:
+        for process, _ in self.processes:
+            process.kill()
+            process.communicate()

@@ -1,0 +1,189 @@
+"""Workers that are killed, hang or leave at random moments: the same bits, by those who are left, and nobody waits for ever.
+
+A moment is a number of messages that home has had, so that it lies in a transfer, in a turn of a loop, before or after the run.
+"""
+
+from __future__ import annotations
+
+import random
+import signal
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from time import monotonic
+
+import numpy as np
+import pytest
+from share import share
+
+from rho import backend
+from rho.backend.devices.profile import Profile
+from rho.backend.graph.bind import BoundGraph
+from rho.backend.run.cluster import home
+from rho.backend.run.cluster.home import Cluster, Worker
+from rho.backend.run.cluster.wire import Message
+from rho.backend.run.machine import Results
+from rho.backend.schedule.plan.model import Plan, PlannedFile
+from rho.lang.diagnostics import RunFailed
+from rho.tests.backend.differential import checked
+from rho.tests.backend.loop_programs import planned_together
+from rho.tests.backend.test_programs_on_devices import same_bits, ticks_of
+from rho.tests.cluster.residents import OWN, Some, Spawned
+
+WORKERS = 3
+TEXT = """input x : f64[n]
+input m : f64[n 4]
+step ← {⍵+0.25×(¯1⌽⍵)+(1⌽⍵)-2×⍵}
+y ← step⍣12⊢x
+z ← +⌿m×⍤0 1⊢x
+output y
+⎕←+/y
+⎕←z
+⎕←≢(x>0)/x
+"""
+
+
+@pytest.fixture(scope="module")
+def spawned() -> Iterator[Spawned]:
+    made = Spawned(WORKERS)
+    yield made
+    made.close()
+
+
+def prepared(seed: int) -> tuple[BoundGraph, dict[str, np.ndarray], Results]:
+    rng = np.random.default_rng(seed)
+    data = {"x": rng.standard_normal(3000), "m": rng.standard_normal((3000, 4))}
+    core = checked(TEXT)
+    assert core is not None
+    bound = backend.load(core, data)
+    return bound, data, backend.execute(backend.plan(bound), bound, data)
+
+
+class Random:
+    """Plans that use whatever devices there are, as chance has it; `made` by number of workers."""
+
+    def __init__(self, bound: BoundGraph, seed: int) -> None:
+        self.bound, self.chance, self.made = bound, random.Random(seed), []
+
+    def __call__(self, profile: Profile) -> Plan:
+        self.made.append(len(profile.devices) - 1)
+        kinds = [replace(one, kind="cpu" if one.home else "k0", sync_ns=0) for one in profile.devices]
+        profile = replace(profile, devices=tuple(kinds))
+        while True:
+            found = planned_together(self.bound, profile, ticks_of(self.chance), self.chance)
+            if found is not None:
+                return replace(found[2], program=(PlannedFile("<test>", TEXT),))
+
+
+class Trouble(Cluster):
+    """A cluster in which something happens to a worker when home has had so many messages."""
+
+    def __init__(self, spawned: Spawned, seed: int, number: int, messages: int, restarts: int = 3) -> None:
+        super().__init__(Some(spawned, WORKERS), OWN, restarts)
+        self.spawned, self.chance, self.number, self.left = spawned, random.Random(seed), number, messages
+        self.guard = threading.Lock()
+        self.at = 0.0
+
+    def heed(self, worker: Worker, message: Message) -> None:
+        with self.guard:
+            self.left -= 1
+            if self.left == 0:
+                self.at = monotonic()
+                self.spawned.signal(self.chance.randrange(len(self.spawned.processes)), self.number)
+        super().heed(worker, message)
+
+
+@pytest.mark.parametrize("seed", share(range(100), seed=18))
+def test_a_worker_is_killed(spawned: Spawned, seed: int) -> None:
+    spawned.fill(WORKERS)
+    bound, data, alone = prepared(seed)
+    planner = Random(bound, seed)
+    messages = random.Random(seed).randint(1, 120)
+    with Trouble(spawned, seed, signal.SIGKILL, messages) as cluster:
+        plan = planner(cluster.profile)
+        for _ in range(3):
+            assert same_bits(cluster.run(plan, planner, bound, data), alone)
+            plan = planner(cluster.profile)
+
+
+def test_a_worker_that_hangs_is_left_behind(spawned: Spawned) -> None:
+    spawned.fill(WORKERS)
+    bound, data, alone = prepared(1)
+    planner = Random(bound, 1)
+    with Trouble(spawned, 1, signal.SIGSTOP, 8) as cluster:
+        for _ in range(3):
+            assert same_bits(cluster.run(planner(cluster.profile), planner, bound, data), alone)
+        assert len(cluster.members) == WORKERS - 1
+        assert "8 seconds" in cluster.lost[0].words
+    for process, _ in spawned.processes:
+        process.send_signal(signal.SIGCONT)
+
+
+@pytest.mark.parametrize("restarts", [0, 3])
+def test_nobody_is_left(spawned: Spawned, restarts: int) -> None:
+    """With as many losses as workers, or more than restarts, the run ends, and names who was lost last."""
+    bound, data, _ = prepared(2)
+    spawned.fill(WORKERS)
+    planner = Random(bound, 2)
+    with Cluster(Some(spawned, WORKERS), OWN, restarts) as cluster:
+        for which in range(WORKERS):
+            spawned.signal(which, signal.SIGKILL)
+        with pytest.raises(RunFailed) as caught:
+            while True:
+                cluster.run(planner(cluster.profile), planner, bound, data)
+        (one,) = caught.value.diagnostics
+        assert one.code == "E710" and "tcp://127.0.0.1" in one.message
+
+
+def test_home_dies(spawned: Spawned) -> None:
+    """Its connections end, and the next home has the workers at once."""
+    spawned.fill(WORKERS)
+    bound, data, alone = prepared(3)
+    planner = Random(bound, 3)
+    first = Trouble(spawned, 3, 0, 20)
+
+    def cut() -> None:
+        for worker in first.workers.values():
+            worker.connection.close()
+
+    first.spawned = type("Cut", (), {"processes": [0], "signal": lambda self, which, number: cut()})()
+    with pytest.raises(RunFailed):
+        first.restarts = 0
+        for _ in range(20):
+            first.run(planner(first.profile), planner, bound, data)
+    with Cluster(Some(spawned, WORKERS), OWN) as cluster:
+        assert same_bits(cluster.run(planner(cluster.profile), planner, bound, data), alone)
+
+
+def test_two_homes_at_once(spawned: Spawned) -> None:
+    spawned.fill(WORKERS)
+    bound, data, alone = prepared(4)
+    wrong: list[object] = []
+
+    def work(seed: int) -> None:
+        try:
+            planner = Random(bound, seed)
+            with Cluster(Some(spawned, WORKERS), OWN) as cluster:
+                for _ in range(5):
+                    if not same_bits(cluster.run(planner(cluster.profile), planner, bound, data), alone):
+                        wrong.append(seed)
+        except BaseException as error:
+            wrong.append(error)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(120)
+        assert not thread.is_alive(), "homes wait for each other"
+    assert wrong == []
+
+
+def test_another_version_is_refused(spawned: Spawned, monkeypatch: pytest.MonkeyPatch) -> None:
+    spawned.fill(WORKERS)
+    bound, data, _ = prepared(5)
+    monkeypatch.setattr(home, "version", lambda: "another")
+    planner = Random(bound, 5)
+    with Cluster(Some(spawned, WORKERS), OWN) as cluster, pytest.raises(RunFailed) as caught:
+        cluster.run(planner(cluster.profile), planner, bound, data)
+    assert "version" in caught.value.diagnostics[0].message
