@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .lang.diagnostics import Refused, Rejected, RhoError, RunFailed
+    from .shell.embedding.clusters import Cluster
     from .shell.embedding.functions import Function
     from .shell.embedding.plans import Plan
     from .shell.embedding.programs import Bounds, Program, Result
@@ -26,15 +27,15 @@ if TYPE_CHECKING:
 
 __version__ = "0.2.0"
 __all__ = [
-    "Bounds", "Checked", "Function", "Plan", "Program", "Refused", "Rejected", "Result", "RhoError", "RunFailed", "Session",
-    "check", "compile", "eval", "load",
+    "Bounds", "Checked", "Cluster", "Function", "Plan", "Program", "Refused", "Rejected", "Result", "RhoError", "RunFailed",
+    "Session", "check", "compile", "eval", "load",
 ]  # fmt: skip
 
 _PLACES = {
     "RhoError": "lang.diagnostics", "Rejected": "lang.diagnostics", "Refused": "lang.diagnostics",
     "RunFailed": "lang.diagnostics", "Session": "shell.session", "Checked": "shell.stages",
     "Function": "shell.embedding.functions", "Program": "shell.embedding.programs", "Bounds": "shell.embedding.programs",
-    "Result": "shell.embedding.programs", "Plan": "shell.embedding.plans",
+    "Result": "shell.embedding.programs", "Plan": "shell.embedding.plans", "Cluster": "shell.embedding.clusters",
 }  # fmt: skip
 
 

@@ -25,6 +25,7 @@ from ...typechecker.elements import Kind
 from ...typechecker.sizes import SizeVariable
 from ..cli.arguments import UsageError
 from ..cli.sources import read_source
+from ..execution.clusters import Attachment
 from ..execution.loading import InputFile, common_widths, find_inputs, read_inputs, widened
 from ..execution.machine import cores
 from ..execution.outcome import outcome_of
@@ -33,6 +34,7 @@ from ..execution.sizing import LackingSizes, headers_in, only, sized, sizes_of
 from ..session import Session
 from ..stages import Checked
 from .arrays import as_array
+from .clusters import Cluster
 from .plans import Plan, scheduling_for
 from .showing import showing
 
@@ -155,22 +157,27 @@ class Program:
                 raise TypeError(f"{name} is {known[name]} by the arrays that are given, and {number} as it is given")
         return bound
 
-    def run(self, *, plan: object = None, **values: object) -> Result:
+    def run(self, *, plan: object = None, cluster: object = None, **values: object) -> Result:
         """Run on arrays by input name and numbers by param name; inputs that are not given are read from their files.
 
         `plan`: a `rho.Plan` for these sizes, to run in place of one for this machine's processors (Refused, SCH301: it is for
         other sizes or another program; SCH104: its devices are not here, and it is not `plan.simulated()`).
+        `cluster`: a `rho.Cluster` on whose workers it runs, by a plan for them (RunFailed, E710: they were lost).
 
         TypeError: an unknown name, or a value that is no array.  Refused: sizes or element types that do not fit, guards,
         bounds.  RunFailed: a run-time check.  Inputs are not written to, results share no memory with them."""
         if plan is not None and not isinstance(plan, Plan):
             plan, values = None, {**values, "plan": plan}  # an input or param that is called so
+        if cluster is not None and not isinstance(cluster, Cluster):
+            cluster, values = None, {**values, "cluster": cluster}
+        if plan is not None and cluster is not None:
+            raise TypeError("a cluster has plans of its own: give a plan or a cluster")
         try:
-            return self._run(values, plan)
+            return self._run(values, plan, cluster)
         except RhoError as error:
             raise showing(error, self._checked.sources) from None
 
-    def _run(self, values: Mapping[str, object], given: Plan | None) -> Result:
+    def _run(self, values: Mapping[str, object], given: Plan | None, cluster: Cluster | None) -> Result:
         core = self._core
         params, arrays = self._params(values), dict(self._defaults) | self._arrays(values)
         absent = [entry for entry in core.data if entry.name not in arrays]
@@ -191,7 +198,10 @@ class Program:
         arrays = {name: widened(array, shapes[name]) for name, array in arrays.items()}
         for entry in core.inputs:
             self._check_values(entry, arrays[entry.name], bound.sizes)
-        results = execute(made, bound, arrays, simulated=given is not None and given.simulate)
+        if cluster is not None:
+            results = self._run_on(cluster.attachment, bound, arrays)
+        else:
+            results = execute(made, bound, arrays, simulated=given is not None and given.simulate)
         outputs = {name: shown.value for name, shown in results.outputs.items()}
         if not results.printed:
             return Result(outputs, ())
@@ -211,6 +221,18 @@ class Program:
                 self._plans.pop(next(iter(self._plans)), None)
             self._plans[key] = found
         return found
+
+    def _run_on(self, attachment: Attachment, bound: Any, arrays: Mapping[str, Any]) -> Any:
+        """On the workers of a cluster, by a plan that is kept for the workers there are."""
+        from ...backend.devices.writing import fingerprint
+        from ..execution.scheduling import Scheduling, Use, planned_on
+
+        scheduling, profile = Scheduling(Use.RUN), attachment.cluster.profile
+        key = id(bound), fingerprint(profile)
+        found = self._plans.get(key)
+        if found is None:
+            found = self._plans[key] = bound, planned_on(self._core, bound, profile, scheduling).plan
+        return attachment.runner(self._core, bound, scheduling)(found[1], arrays, None)
 
     def _fitting(self, given: Plan, bound: Any) -> Any:
         """The stored plan, if it is right and can run here.  Refused."""

@@ -12,13 +12,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ..cli.arguments import Arguments, UsageError
-from ..stages import Loaded, Runner
+from ..stages import Runner
 
 if TYPE_CHECKING:
     from ...backend.devices.profile import Profile
+    from ...backend.graph.bind import BoundGraph
     from ...backend.run.cluster.home import Cluster
     from ...backend.run.machine import Observer, Results
     from ...backend.schedule.plan.model import Plan
+    from ...typechecker.core import Core
     from .scheduling import Scheduling
 
 RESTARTS = 3
@@ -53,12 +55,11 @@ class Attachment:
         if found is not None:
             found.close()
 
-    def runner(self, loaded: Loaded, scheduling: Scheduling) -> Runner:
-        """How the plan of a program that is loaded runs, and is made again for fewer workers."""
+    def runner(self, core: Core, bound: BoundGraph, scheduling: Scheduling, without: frozenset[str] = frozenset()) -> Runner:
+        """How plans of a program run, and are made again for fewer workers."""
         from .scheduling import Effort, planned_on
 
         quickly = replace(scheduling, effort=Effort.FAST, budget=None)
-        core, bound, without = loaded.core, loaded.bound, loaded.request.grouping.without
 
         def again(profile: Profile) -> Plan:
             return planned_on(core, bound, profile, quickly).plan

@@ -258,7 +258,8 @@ def load_scheduled(loaded: Loaded, scheduling: Scheduling) -> Loaded:
         made = scheduled(loaded, scheduling)
         plan, warnings = made.plan, made.diagnostics
     if scheduling.cluster is not None and scheduling.use is Use.RUN:
-        return replace(loaded, plan=plan, warnings=warnings, elsewhere=scheduling.cluster.runner(loaded, scheduling))
+        runner = scheduling.cluster.runner(loaded.core, loaded.bound, scheduling, loaded.request.grouping.without)
+        return replace(loaded, plan=plan, warnings=warnings, elsewhere=runner)
     if scheduling.use is Use.RUN:
         require_here(plan, loaded.checked.source.name)
     return replace(loaded, plan=plan, simulated=scheduling.use is Use.SIMULATE, warnings=warnings)

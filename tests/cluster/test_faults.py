@@ -62,8 +62,8 @@ def prepared(seed: int) -> tuple[BoundGraph, dict[str, np.ndarray], Results]:
 class Random:
     """Plans that use whatever devices there are, as chance has it; `made` by number of workers."""
 
-    def __init__(self, bound: BoundGraph, seed: int) -> None:
-        self.bound, self.chance, self.made = bound, random.Random(seed), []
+    def __init__(self, bound: BoundGraph, seed: int, text: str = TEXT) -> None:
+        self.bound, self.chance, self.made, self.text = bound, random.Random(seed), list[int](), text
 
     def __call__(self, profile: Profile) -> Plan:
         self.made.append(len(profile.devices) - 1)
@@ -72,7 +72,7 @@ class Random:
         while True:
             found = planned_together(self.bound, profile, ticks_of(self.chance), self.chance)
             if found is not None:
-                return replace(found[2], program=(PlannedFile("<test>", TEXT),))
+                return replace(found[2], program=(PlannedFile("<test>", self.text),))
 
 
 class Trouble(Cluster):
@@ -143,7 +143,7 @@ def test_home_dies(spawned: Spawned) -> None:
     first = Trouble(spawned, 3, 0, 20)
 
     def cut() -> None:
-        for worker in first.workers.values():
+        for worker in [*first.workers.values()]:
             worker.connection.close()
 
     first.spawned = type("Cut", (), {"processes": [0], "signal": lambda self, which, number: cut()})()
@@ -153,6 +153,27 @@ def test_home_dies(spawned: Spawned) -> None:
             first.run(planner(first.profile), planner, bound, data)
     with Cluster(Some(spawned, WORKERS), OWN) as cluster:
         assert same_bits(cluster.run(planner(cluster.profile), planner, bound, data), alone)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_an_interrupt_at_home_stops_the_workers(spawned: Spawned, seed: int) -> None:
+    """Ctrl-C in the midst of a long loop that all run together: the next home has the workers at once."""
+    spawned.fill(WORKERS)
+    bound, data, alone = prepared(6)
+    long = TEXT.replace("⍣12", "⍣100000000")
+    core = checked(long)
+    assert core is not None
+    planner = Random(backend.load(core, data), seed, long)
+    cluster = Trouble(spawned, seed, 0, 40)
+    cluster.spawned = type("Key", (), {"processes": [0], "signal": lambda *about: signal.raise_signal(signal.SIGINT)})()
+    with pytest.raises(KeyboardInterrupt):
+        cluster.run(planner(cluster.profile), planner, planner.bound, data)
+    stopped = monotonic()
+    with Cluster(Some(spawned, WORKERS), OWN) as other:
+        again = Random(bound, seed)
+        plan = again(other.profile)
+        assert same_bits(other.run(plan, again, bound, data), alone)
+    assert monotonic() - stopped < 60.0
 
 
 def test_two_homes_at_once(spawned: Spawned) -> None:

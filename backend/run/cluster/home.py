@@ -70,6 +70,8 @@ class Worker:
                 self.cluster.heed(self, self.connection.receive())
         except Lost as lost:
             self.cluster.miss(self, lost)
+        except Exception as error:
+            self.cluster.miss(self, Lost(self.process, f"it says what nobody understands ({error!r})"))
 
     def pulse(self) -> None:
         """Home lives, as long as the connection does."""

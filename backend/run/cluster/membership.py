@@ -8,12 +8,14 @@ Neighbours: `home` (uses a membership), `resident`.
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import re
 import socket
 import ssl
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
@@ -23,7 +25,7 @@ from ....lang.source import Span
 _LOCAL: Final = re.compile(r"local(?::([1-9][0-9]{0,3}))?")
 _ADDRESS: Final = re.compile(r"(tcp|tls|ucx|ws|wss)://\S+")
 PATIENCE: Final = 10.0
-"""Seconds that a scheduler may take to answer."""
+"""Seconds that a scheduler may take to answer, and the first worker to come."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +67,8 @@ class Membership:
     def members(self) -> list[Member]:
         """The workers there are, each with a resident.  RunFailed E710: none, or one without Rho."""
         try:
+            with suppress(TimeoutError):
+                self.client.wait_for_workers(1, timeout=PATIENCE)
             found = self.client.run(start_resident, on_error="return")
         except Exception as error:
             raise failed(f"the workers cannot be asked: {_words(error)}") from None
@@ -99,15 +103,24 @@ def attach(where: object) -> Membership:
     try:
         if local is not None:
             return _started(int(local[1] or 1))
-        if _ADDRESS.fullmatch(text):
-            return Membership(distributed.Client(text, timeout=PATIENCE, set_as_default=False))
-        if text.endswith(".json"):
-            return Membership(distributed.Client(scheduler_file=text, timeout=PATIENCE, set_as_default=False))
+        address = _address_in(text) if text.endswith(".json") else text
+        if _ADDRESS.fullmatch(address):
+            security = distributed.Security()
+            if address.startswith("tls") and security.get_connection_args("client").get("ssl_context") is None:
+                raise failed(f"the scheduler at {address} wants certificates, and Dask is configured with none")
+            return Membership(distributed.Client(address, security=security, timeout=PATIENCE, set_as_default=False))
     except ImportError as error:
         raise BadCluster(f"{text} needs what is not installed: {_words(error)}") from None
     except (OSError, ValueError, RuntimeError) as error:
         raise failed(f"no scheduler answers at {text}: {_words(error)}") from None
     raise BadCluster(f"{text} names no cluster: write local:2, tcp://HOST:PORT, or the path of a scheduler.json")
+
+
+def _address_in(path: str) -> str:
+    """The address that a scheduler has written.  OSError, ValueError."""
+    with open(path, encoding="utf-8") as file:
+        found = json.load(file)
+    return str(found["address"]) if isinstance(found, dict) and "address" in found else ""
 
 
 def _started(count: int) -> Membership:

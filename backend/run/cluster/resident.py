@@ -269,10 +269,11 @@ class WorkersRun:
         try:
             while True:
                 self.crossing.take(link.receive())
-        except Lost as lost:
+        except Exception as error:
             if not self.ended:
+                words = error.words if isinstance(error, Lost) else repr(error)
                 with suppress(Lost):
-                    self.home.send(Kind.LOST, {"run": self.facts["run"], "lost": lost.process, "words": lost.words})
+                    self.home.send(Kind.LOST, {"run": self.facts["run"], "lost": link.process, "words": words})
 
     def failed(self) -> None:
         with suppress(Lost):

@@ -1,0 +1,89 @@
+"""Workers that Dask launches: from Python, with one of them killed, and by its commands with TLS."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rho
+from rho.tests.cluster.test_commands import WATCHDOG, project
+from rho.tests.cluster.test_commands import rho as command
+
+distributed = pytest.importorskip("distributed")
+__all__ = ["project"]
+
+TEXT = "input x : f64[n]\ny ← 1+x*2\noutput y\n⎕←+/y\n"
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[rho.Cluster]:
+    with rho.Cluster("local:2") as made:
+        yield made
+
+
+def test_from_python(cluster: rho.Cluster, tmp_path: Path) -> None:
+    (tmp_path / "p.rho").write_text(TEXT, encoding="utf-8")
+    program, x = rho.load(tmp_path / "p.rho"), np.linspace(-1, 1, 3_000_001)
+    alone = program.run(x=x)
+    client = cluster.attachment.cluster.membership.client  # type: ignore[attr-defined]
+    for _ in range(2):
+        apart = program.run(x=x, cluster=cluster)
+        assert apart["y"].tobytes() == alone["y"].tobytes() and apart.printed == alone.printed
+    with pytest.raises(TypeError, match="plan"):
+        program.run(x=x, cluster=cluster, plan=program.plan(n=100))
+    with rho.Cluster(client) as same:
+        assert same.workers == cluster.workers
+        os.kill(client.run(os.getpid, workers=[same.workers[0]])[same.workers[0]], signal.SIGKILL)
+        apart = program.run(x=x, cluster=same)
+        assert apart["y"].tobytes() == alone["y"].tobytes() and apart.printed == alone.printed
+
+
+def test_no_cluster() -> None:
+    with pytest.raises(ValueError, match="local:2"):
+        rho.Cluster("nowhere")
+    with pytest.raises(ValueError, match="restarts"):
+        rho.Cluster("local:2", restarts=-1)
+
+
+def test_by_commands_with_tls(project: Path) -> None:
+    """The keys of a temporary security, as files."""
+    from distributed.security import Security
+
+    made = Security.temporary()
+    files = {"ca": made.tls_ca_file, "cert": made.tls_client_cert, "key": made.tls_client_key}
+    for name, text in files.items():
+        (project / f"{name}.pem").write_text(text, encoding="utf-8")
+    keys = [part for name, option in (("ca", "--tls-ca-file"), ("cert", "--tls-cert"), ("key", "--tls-key"))
+            for part in (option, f"{name}.pem")]  # fmt: skip
+    common = [*keys, "--scheduler-file", "scheduler.json", "--no-dashboard", "--host", "127.0.0.1"]
+    commands = [["dask_scheduler", "--protocol", "tls", "--port", "0"], ["dask_worker", "--nthreads", "1", "--nworkers", "2"]]
+    started = []
+    try:
+        for name, *more in commands:
+            words = [sys.executable, "-m", f"distributed.cli.{name}", *common, *more]
+            started.append(subprocess.Popen(words, cwd=project, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True))
+            while name == "dask_scheduler" and not (project / "scheduler.json").exists():
+                assert started[0].poll() is None and started[0].stderr is not None
+                started[0].stderr.readline()
+        given = ["run", "p.rho", "--in", "x=x.npy", "--in", "m=m.npy"]
+        alone = command(project, *given)
+        tls = "DASK_DISTRIBUTED__COMM__TLS__"
+        names = {"CA_FILE": "ca", "CLIENT__CERT": "cert", "CLIENT__KEY": "key"}
+        env = {**os.environ, **{tls + option: f"{name}.pem" for option, name in names.items()}}
+        words = [sys.executable, "-m", "rho", *given, "--cluster", "scheduler.json", "--fast"]
+        apart = subprocess.run(words, cwd=project, capture_output=True, text=True, timeout=WATCHDOG, env=env)
+        assert (apart.returncode, apart.stdout, apart.stderr) == (0, alone.stdout, "")
+        plain = command(project, *given, "--cluster", "scheduler.json", "--fast")
+        assert plain.returncode == 1 and "E710" in plain.stderr
+    finally:
+        for process in reversed(started):
+            process.terminate()
+        for process in started:
+            process.communicate(timeout=WATCHDOG)
