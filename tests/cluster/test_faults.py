@@ -68,7 +68,8 @@ class Random:
     def __call__(self, profile: Profile) -> Plan:
         self.made.append(len(profile.devices) - 1)
         kinds = [replace(one, kind="cpu" if one.home else "k0", sync_ns=0) for one in profile.devices]
-        profile = replace(profile, devices=tuple(kinds))
+        links = [replace(one, latency_ns=1, table=None) for one in profile.links]
+        profile = replace(profile, devices=tuple(kinds), links=tuple(links))
         while True:
             found = planned_together(self.bound, profile, ticks_of(self.chance), self.chance)
             if found is not None:
