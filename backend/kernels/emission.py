@@ -139,14 +139,6 @@ class Emission:
                 self.known[place] = self._node(place, self.known, {}, coordinates)
         self.flush_checks(None)
 
-    def evaluate(self, cursors: dict[int, Cursor], coordinates: dict[int, str]) -> dict[int, str]:
-        """The innermost nodes, given where the moving operands lie and the coordinate of each inner axis' first lane."""
-        found = dict(self.known)
-        for place in range(len(self.kernel.body)):
-            if self.depths[place] >= self.inner and place in self.needed:
-                found[place] = self._node(place, found, cursors, coordinates)
-        return found
-
     def _node(self, place: int, known: dict[int, str], cursors: dict[int, Cursor], coordinates: dict[int, str]) -> str:
         v = self.v
         match self.kernel.body[place]:

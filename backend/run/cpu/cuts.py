@@ -109,8 +109,8 @@ class Reduction(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """`nanoseconds` on one thread, roughly; `lanes`: cells that a piece of columns has at least, since a kernel ACROSS takes its
-    last vector back from the end."""
+    """`nanoseconds` on one thread, roughly; `lanes`: cells that a piece of columns has at least, as
+    fewer fill no vector."""
 
     nanoseconds: float
     threads: int
@@ -187,5 +187,5 @@ def _blocks(nest: Nest, work: Work, wanted: int) -> int | None:
 
 
 def _columns(size: int, step: int, lanes: int) -> list[int]:
-    """Where so many cells side by side are cut; the last piece has `lanes` too."""
+    """Where so many cells side by side are cut; the last piece has `lanes`, too."""
     return [start for start in range(0, size, step) if not start or size - start >= lanes]
