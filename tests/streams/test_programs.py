@@ -65,3 +65,10 @@ def test_a_scan_that_is_wanted_out_of_order_is_refused(folder: Path) -> None:
     with pytest.raises(Refused) as caught:
         loaded("input x : f64[n] where n ≥ 8\ny ← +\\x\nz ← (1↓y)×¯1↓y\noutput z", folder, 4_000_000)
     assert "order than that of its items" in " ".join(caught.value.diagnostics[0].notes)
+
+
+def test_an_input_of_which_only_the_shape_is_used_is_not_read(folder: Path) -> None:
+    program = loaded("input x : f64[n]\n⍴x\n≢x\n", folder, 4_000_000)
+    assert [store.name for store in program.plan.stores] == ["x"]
+    assert not any(isinstance(step, StreamStep) for step in program.plan.main.queues[0].steps)
+    assert same_bits(results(program), results(loaded("input x : f64[n]\n⍴x\n≢x\n", folder, None)))
