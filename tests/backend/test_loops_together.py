@@ -274,6 +274,22 @@ def test_other_rows_than_those_of_the_states_are_rejected() -> None:
     assert "V4" in codes(changed(found.plan, fewer), bound)
 
 
+@pytest.mark.parametrize(
+    "rows", [{(0, 20): (0, 19)}, {(0, 20): (1, 20)}, {(0, 20): (0, 21)}, {(20, 40): (20, 39)}, {(20, 40): (20, 41)}]
+)
+def test_rows_that_leave_gaps_or_end_elsewhere_are_rejected(rows: dict[tuple[int, int], tuple[int, int]]) -> None:
+    found, bound, _ = planned(SHIFTED)
+
+    def other(queue: Queue) -> Queue:
+        steps = tuple(
+            replace(s, rows=rows.get(s.rows, s.rows)) if isinstance(s, LoopStep | JoinStep) and s.rows is not None else s
+            for s in queue.steps
+        )
+        return replace(queue, steps=steps)
+
+    assert "V3" in codes(changed(found.plan, other), bound)
+
+
 def test_other_ticks_than_those_of_the_turns_are_rejected() -> None:
     found, bound, _ = planned(SHIFTED)
 

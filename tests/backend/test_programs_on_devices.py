@@ -207,6 +207,7 @@ def narrow(step: Step) -> list[Step]:
         ("V2", FenceStep, lambda step: []),
         ("V6", TransferStep, lambda step: [dataclasses.replace(step, link="nowhere")]),
         ("V6", TransferStep, lambda step: [dataclasses.replace(step, bytes=step.bytes + 1)]),
+        ("V6", TransferStep, lambda step: [dataclasses.replace(step, box=tuple((a, b + 99999) for a, b in step.box))]),
         ("V9", RunStep, lambda step: [dataclasses.replace(step, end=step.end + 1000)]),
         ("V5", FreeStep, lambda step: [step, step]),
         ("V5", FreeStep, lambda step: [dataclasses.replace(step, device="nowhere")]),

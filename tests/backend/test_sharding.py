@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -214,3 +216,15 @@ def test_a_reduction_in_no_fixed_order_may_be_cut_anywhere() -> None:
     bound = bound_of("input x : i64[100]\ns ← ⌈/x\noutput s", x=np.arange(100))
     (phase,) = phases_of(bound)
     assert cuts_of(phase, bound.graph.types) == (Cut(0, 100, 1, True),)
+
+
+@pytest.mark.parametrize("count", [0, 2])
+def test_partial_results_are_combined_once(count: int) -> None:
+    bound = bound_of("input x : f64[n]\ns ← +/x\noutput s", x=np.ones(4096 * 4))
+    _, plan = split(bound, 2)
+    queues = []
+    for queue in plan.main.queues:
+        steps = [one for step in queue.steps for one in [step] * (count if isinstance(step, CombineStep) else 1)]
+        queues.append(replace(queue, steps=tuple(steps)))
+    codes = {fault.code.name for fault in check_plan(replace(plan, main=replace(plan.main, queues=tuple(queues))), bound)}
+    assert codes == {"V1"}

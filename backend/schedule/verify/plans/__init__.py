@@ -43,10 +43,12 @@ def check_plan(plan: Plan, bound: BoundGraph) -> tuple[Violation, ...]:
     whole = Translation(plan, plan.main, bound, shared)
     found = [*whole.faults, *resident(whole.execution), *ordered(whole.execution)]
     if not found:
-        found = [*_memory_and_ticks(plan, plan.main, whole.execution), *_makespan(plan)]
-        for name, body, inner in turns:
-            alone = Translation(plan, body, inner, {}).execution
-            found += [Violation(one.code, f"{name}: {one.message}") for one in _memory_and_ticks(plan, body, alone)]
+        found += _memory(plan, plan.main, whole.execution)
+    found += [*_ticks(plan.main, whole.execution), *_makespan(plan)]
+    for name, body, inner in turns:
+        alone = Translation(plan, body, inner, {}).execution
+        own = [*_memory(plan, body, alone), *_ticks(body, alone)]
+        found += [Violation(one.code, f"{name}: {one.message}") for one in own]
     return tuple(found)
 
 
@@ -76,7 +78,7 @@ def _turns(shared: Mapping[PhaseId, Shared]) -> Iterator[tuple[str, SubPlan, Bou
             yield f"what follows loop #{id}", loop.step.leave, loop.leave.bound
 
 
-def _memory_and_ticks(plan: Plan, main: SubPlan, execution: Execution) -> Iterator[Violation]:
+def _memory(plan: Plan, main: SubPlan, execution: Execution) -> Iterator[Violation]:
     limits, said, found = {device.id: device.memory for device in plan.devices}, dict(main.peak), peaks(execution)
     for device, limit in limits.items():
         peak, _ = found.get(device, (0, 0))
@@ -84,6 +86,9 @@ def _memory_and_ticks(plan: Plan, main: SubPlan, execution: Execution) -> Iterat
             yield Violation(Code.V5, f"{device} would hold {peak:,} bytes and has {limit:,}")
         elif peak > said.get(device, 0):
             yield Violation(Code.V5, f"{device} would hold {peak:,} bytes, the plan says {said.get(device, 0):,}")
+
+
+def _ticks(main: SubPlan, execution: Execution) -> Iterator[Violation]:
     for lane, first, then in collisions(execution):
         yield Violation(Code.V9, f"{then.what} starts at {then.start}, when {lane} is busy with {first.what} until {first.end}")
     for queue, tasks in zip(main.queues, execution.queues, strict=True):
