@@ -2,7 +2,7 @@
 
 The site does the phase as the interpreter in Python does, then says how native code can do it the next time, if it can.
 
-Neighbours: `native.encode` (puts sites into words), `words.phases` (runs phases), `cpu.bindings` (what is said).
+Neighbours: `native.encode` (puts sites into words), `words.phases` (runs phases), `cpu.bindings`, `cpu.library_bindings`.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ import numpy as np
 
 from ...lang.diagnostics import Diagnostic, RunFailed
 from ...typechecker.sizes import SizeVariable
-from ..graph.phases import Fold, Loop, Map, Phase, ValueId
+from ..graph.phases import Fold, LibraryPhase, Loop, Map, Phase, ValueId
 from .cpu.bindings import Binding, Later, Unbound, bind
 from .cpu.kinds import DTYPES
+from .cpu.library_bindings import bind_library
 from .cpu.loops import LoopRun
 from .cpu.regions import region_of
 from .failures import CheckFailed
@@ -128,7 +129,10 @@ class PhaseSite(Site):
         return made
 
     def bind(self, binding: Binding) -> None:
-        bind(binding, self.phase, self.executed.kernel())
+        if isinstance(self.phase, LibraryPhase):
+            bind_library(binding, self.phase)
+        else:
+            bind(binding, self.phase, self.executed.kernel())
 
     def defined(self) -> list[int]:
         defines = getattr(self.phase, "defines", ())
