@@ -1,0 +1,215 @@
+"""Bindings of library phases: kernels where there are some for such operands, else one call of a function of NumPy's.
+
+Neighbours: `sites` (asks), `bindings` (what a binding is), `gathering`, `scanning`, `products`, `few_pairs` (what is launched),
+`short_forms` (functions of NumPy's).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import Final
+
+import numpy as np
+
+from ....typechecker.elements import Kind
+from ...graph.phases import LibraryPhase
+from ...graph.registry import frame_of, framed_of, is_unread
+from ...graph.sums_of_products import is_summed, sum_of_products
+from ...kernels.counting import Counting
+from ...kernels.llvm_leaf import has_feature, is_installed
+from ...kernels.products import LETTERS
+from ...kernels.selecting import WIDTHS, Form, Select
+from ...kernels.store import address_of
+from .bindings import Binding, Fault, Later, Unbound, address, bind_kernel, bind_structured
+from .blas import alone, blas
+from .copying import drafted
+from .few_pairs import every_pair
+from .gathering import gather_run
+from .kinds import DTYPES, NumArray
+from .launching import Base, Block, words_of
+from .products import batch_of, bound_product, may_be_mirrored, needs_rows, relocated
+from .scanning import Whole, scan_plan
+from .short_forms import routine_of
+from .space import common_stride
+
+MOST_SELECTED: Final = 8191
+"""Items of a mask whose results, of any number of cells, are met again."""
+_SELECT_NANOSECONDS: Final = 0.7
+"""An item."""
+_COPY_NANOSECONDS: Final = 0.3
+"""A byte."""
+MOST_BYTES: Final = 1 << 21
+"""Of routines' operands: with larger ones entering Python is nothing."""
+
+
+def bind_library(binding: Binding, phase: LibraryPhase) -> None:
+    """What a library phase does.  Unbound: there is no native way."""
+    if len(phase.results) != 1 or (phase.defines and phase.op not in _SELECTING) or is_unread(phase):
+        raise Unbound
+    if 0 in [array.size for array in binding.values.values()]:
+        raise Unbound
+    try:
+        _KERNELS.get(phase.op, _routine)(binding, phase)
+    except Later:
+        raise
+    except Unbound:
+        if phase.op not in _KERNELS or phase.op in _SELECTING:
+            raise
+        _routine(binding, phase)
+
+
+def _routine(binding: Binding, phase: LibraryPhase) -> None:
+    """A function of NumPy's."""
+    types = binding.types
+    if Kind.CHAR in map(types.kind, (*phase.args, *phase.results)) or list(binding.values) != list(phase.args):
+        raise Unbound
+    if sum([array.nbytes for array in binding.values.values()]) > MOST_BYTES:
+        raise Unbound
+    binding.routine = routine_of(phase, types)
+    if binding.routine is None:
+        raise Unbound
+    (value,) = phase.results
+    binding.result(value, types.shape(value), DTYPES[types.kind(value)])
+
+
+def _gather(binding: Binding, phase: LibraryPhase) -> None:
+    """Items by indices."""
+    table, indices = [binding.values[value] for value in phase.args]
+    run = gather_run(phase, list(map(binding.types.kind, phase.args)), table, indices, binding.threads, least=0)
+    if run is None:
+        raise Unbound
+    operands = [binding.view(value, view) for value, view in run.views]
+    bind_kernel(binding, run, operands, [(phase.results[0], binding.types.kind(phase.results[0]))])
+    binding.fault = Fault(run, binding.kernels[0], phase.span)
+
+
+def _pairs(binding: Binding, phase: LibraryPhase) -> None:
+    """Few items in few."""
+    made = every_pair(phase, binding.types)
+    if made is None:
+        raise Unbound
+    bind_structured(binding, made)
+
+
+def _scan(binding: Binding, phase: LibraryPhase) -> None:
+    (source,), (value,), function, axis = phase.args, phase.results, phase.attributes["function"], phase.attributes["axis"]
+    array, kind = binding.values[source], binding.types.kind(value)
+    assert isinstance(function, str)
+    assert isinstance(axis, int)
+    plan = scan_plan(function, kind, array, axis + frame_of(phase), binding.threads, least=0)
+    if not isinstance(plan, Whole):
+        raise Later if plan is None and array.dtype == DTYPES[kind] else Unbound
+    carry = plan.carry
+    binding.keep.append(carry)
+    result = binding.result(value, array.shape, array.dtype)
+    bases: list[Base] = [(binding.places[source], 0), (result, 0), (None, address(carry))]
+    pieces = plan.pieces
+    blocks = [_on(block, bases) for block in pieces.blocks]
+    binding.launch(words_of(pieces.address, blocks, pieces.threads - 1, pieces.nanoseconds), pieces.nanoseconds)
+
+
+def _on(block: Block, bases: Sequence[Base]) -> Block:
+    """A block on other bases."""
+    moved_to = [(at, (bases[which or 0][0], bases[which or 0][1] + ahead)) for at, (which, ahead) in block.addresses]
+    return Block(block.words, moved_to)
+
+
+def _product(binding: Binding, phase: LibraryPhase) -> None:
+    """A product of matrices of floats or complex numbers, or of vectors; or as many products as a frame has points."""
+    types, args, (value,), depth = binding.types, phase.args, phase.results, frame_of(phase)
+    kind, arrays, sizes = types.kind(value), [binding.values[arg] for arg in args], [types.types[arg].shape for arg in args]
+    if kind not in LETTERS or not all(0 < len(shape) - depth < 3 for shape in sizes) or (depth and not all(framed_of(phase))):
+        raise Unbound
+    rows, columns = prod(arrays[0].shape[depth:-1]), prod(arrays[1].shape[depth + 1 :])
+    if 1 in (rows, columns) or (not depth and is_summed(rows, arrays[0].shape[-1], columns)):
+        bind_structured(binding, sum_of_products(kind, sizes[0], sizes[1], depth, (args[0], args[1], value)))
+        return
+    batches = [batch for array in arrays if (batch := batch_of(array, depth)) is not None]
+    if len(batches) < 2 or blas() is None or batches[0].shape[-1] == 1:
+        raise Unbound
+    into_rows = needs_rows(kind, *batches)
+    binding.apart = may_be_mirrored(*batches)  # `products` has a way of its own with a matrix and itself transposed
+    if binding.apart and address(batches[0]) == address(batches[1]):
+        raise Later
+    bases: list[Base] = [(binding.places[arg], 0) for arg in args]
+    for place, is_copied in enumerate(into_rows):
+        if is_copied:
+            batches[place], bases[place] = _in_rows(binding, batches[place], bases[place])
+    bound = bound_product(kind, batches[0], batches[1], binding.threads)
+    if bound is None or not bound.address:
+        raise Unbound
+    bases.append((binding.result(value, types.shape(value), DTYPES[kind]), 0))
+    binding.guard = alone if bound.large else None
+    binding.launch(words_of(bound.address, relocated(bound, bases), bound.helpers, bound.duration), bound.duration)
+
+
+def _in_rows(binding: Binding, array: NumArray, source: Base) -> tuple[NumArray, Base]:
+    """A copy in rows: an array that lies so, and where it is."""
+    target = np.empty(array.shape, array.dtype)
+    draft = drafted(target, array, 1, streams=False)
+    if draft is None:
+        raise Unbound
+    if not binding.wants(draft.kernel):
+        raise Later
+    room: Base = (binding.room(array.shape, array.dtype), 0)
+    duration = array.nbytes * _COPY_NANOSECONDS
+    blocks = [_on(block, (source, room)) for block in draft.blocks]
+    binding.launch(words_of(address_of(draft.kernel) or 0, blocks, 0, duration), duration)
+    return target, room
+
+
+def _select(binding: Binding, phase: LibraryPhase) -> None:
+    """What a mask holds along the first axis, or where it holds: counted, then written."""
+    types, (value,), (variable,) = binding.types, phase.results, phase.defines
+    mask = binding.values[phase.args[0]]
+    limit = mask.size if variable.cap is None else types.number(variable.cap)
+    if any(variable in guard.variables() for guard in types.guards) or limit < mask.size or mask.size > MOST_SELECTED:
+        raise Unbound  # Python checks what is found
+    if not is_installed() or mask.dtype != np.bool_ or not mask.flags.c_contiguous:
+        raise Unbound
+    code, words, places = (_compressed if phase.op == "compress" else _where)(binding, phase, mask)
+    if not (binding.wants(code) and binding.wants(Counting())):
+        raise Later
+    start, counting = address_of(code), address_of(Counting())
+    if start is None or counting is None:
+        raise Unbound
+    shape, dtype = types.shape(value), DTYPES[types.kind(value)]
+    result = binding.result(value, shape, dtype)
+    binding.lengths = np.array([binding.layouts.rows((n, *shape[1:]), dtype) if mask.size < 64 or n == shape[0] else 0
+                                for n in range(mask.size + 1)], np.int64)  # fmt: skip
+    binding.selected = shape[1:], dtype
+    counter = binding.room((8,), np.dtype(np.uint8))
+    masks: Base = (binding.places[phase.args[0]], 0)
+    counted = [(1, masks), (2, (counter, 0))]
+    work = mask.size * _SELECT_NANOSECONDS
+    binding.launch(words_of(counting, [Block([mask.size, 0, 0], counted)], 0, work), work)
+    written = [(2, masks), (7, (result, 0)), (8, (counter + 1, 0)), *places]
+    binding.launch(words_of(start, [Block(words, written)], 0, work), work)
+
+
+def _compressed(binding: Binding, phase: LibraryPhase, mask: NumArray) -> tuple[Select, list[int], list[tuple[int, Base]]]:
+    array = binding.values[phase.args[1]]
+    if not array.ndim or mask.size != array.shape[0] or phase.attributes["axis"] != 0:
+        raise Unbound
+    bytes, step = array.itemsize * prod(array.shape[1:]), array.strides[0]
+    if bytes != array.itemsize and common_stride(array.shape[1:], array.strides[1:]) != array.itemsize:
+        raise Unbound
+    code = Select(Form.COPY, bytes, step == bytes, has_feature("avx512vl")) if bytes in WIDTHS else Select(Form.CELLS)
+    return code, [1, mask.size, 0, 0, 0, 0, step, 0, 0, bytes], [(4, (binding.places[phase.args[1]], 0))]
+
+
+def _where(binding: Binding, phase: LibraryPhase, mask: NumArray) -> tuple[Select, list[int], list[tuple[int, Base]]]:
+    if mask.ndim not in (1, 2):
+        raise Unbound
+    if mask.ndim == 1:
+        return Select(Form.PLACES, packs=has_feature("avx512vl")), [1, mask.size, *[0] * 8], []
+    rows, columns = mask.shape
+    return Select(Form.PAIRS), [rows, columns, 0, columns, *[0] * 6], []
+
+
+_SELECTING: Final = ("compress", "where")
+_KERNELS: Final[dict[str, Callable[[Binding, LibraryPhase], None]]] = {
+    "gather": _gather, "contract": _product, "scan": _scan, "index_of": _pairs, "member_of": _pairs, "first_occurrence": _pairs,
+    "compress": _select, "where": _select,
+}  # fmt: skip
