@@ -101,7 +101,8 @@ class Session:
         allowed = fits(made, request.limits.memory, taken)
         kept, runs = None, not full
         if scheduling is not None:
-            from .execution.scheduling import Use, passes_kept
+            from .execution.scheduling import Use
+            from .execution.stored_plans import passes_kept
 
             kept = None if scheduling.plan is None else passes_kept(scheduling.plan)
             runs = runs and scheduling.use is Use.RUN

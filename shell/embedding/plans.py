@@ -15,7 +15,8 @@ from ...backend.schedule.plan.model import Plan as StoredPlan
 from ...lang.diagnostics import RhoError
 from ...lang.directives import OBJECTIVES
 from ..cli.results import write_whole
-from ..execution.scheduling import Effort, Scheduling, Use, read_plan
+from ..execution.scheduling import Effort, Scheduling, Use
+from ..execution.stored_plans import read_plan
 from .showing import showing
 
 PICTURES = ("svg", "html", "dot", "trace", "gantt")

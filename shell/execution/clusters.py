@@ -5,23 +5,15 @@ Neighbours: `scheduling` (plans for it), `backend.run.cluster` (does the work), 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..cli.arguments import Arguments, UsageError
-from ..stages import Runner
 
 if TYPE_CHECKING:
-    from ...backend.devices.profile import Profile
-    from ...backend.graph.bind import BoundGraph
     from ...backend.run.cluster.home import Cluster
-    from ...backend.run.machine import Observer, Results
-    from ...backend.schedule.plan.model import Plan
-    from ...typechecker.core import Core
-    from .scheduling import Scheduling
 
 RESTARTS = 3
 _MOST_RESTARTS = 1000
@@ -55,20 +47,6 @@ class Attachment:
         if found is not None:
             found.close()
 
-    def runner(self, core: Core, bound: BoundGraph, scheduling: Scheduling, without: frozenset[str] = frozenset()) -> Runner:
-        """How plans of a program run, and are made again for fewer workers."""
-        from .scheduling import Effort, planned_on
-
-        quickly = replace(scheduling, effort=Effort.FAST, budget=None)
-
-        def again(profile: Profile) -> Plan:
-            return planned_on(core, bound, profile, quickly).plan
-
-        def run(plan: Plan, inputs: Mapping[str, Any], observe: Observer | None) -> Results:
-            return self.cluster.run(plan, again, bound, inputs, without, observe)
-
-        return run
-
 
 def attachment_of(arguments: Arguments) -> Attachment | None:
     """What `--cluster` asks.  UsageError: beside what it has no use for."""
@@ -86,10 +64,10 @@ def attachment_of(arguments: Arguments) -> Attachment | None:
 
 
 @contextmanager
-def let_go(scheduling: Scheduling | None) -> Iterator[None]:
+def let_go(attachment: Attachment | None) -> Iterator[None]:
     """At the end of the block the cluster is closed, if there is one."""
     try:
         yield
     finally:
-        if scheduling is not None and scheduling.cluster is not None:
-            scheduling.cluster.close()
+        if attachment is not None:
+            attachment.close()

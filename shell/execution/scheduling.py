@@ -5,29 +5,28 @@ Neighbours: `shell.verbs.plan`, `shell.verbs.run`; `backend.schedule.program.pla
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from ...lang.diagnostics import Diagnostic, Refused, RunFailed
-from ...lang.opening import Pipes, read_text
 from ...lang.records import dataclass
-from ...lang.source import Source, Span
+from ...lang.source import Span
 from ..cli.arguments import Arguments, UsageError
+from .clusters import Attachment, attachment_of
+from .stored_plans import read_plan, require_right
 
 if TYPE_CHECKING:
     from ...backend.devices.profile import Profile
     from ...backend.graph.bind import BoundGraph
+    from ...backend.run.machine import Observer, Results
     from ...backend.schedule.plan.model import Plan
     from ...backend.schedule.problem import Objective
     from ...backend.schedule.program.planning import Planned
     from ...backend.schedule.solve.budget import Budget
     from ...typechecker.core import Core
-    from ..stages import Loaded
-    from .clusters import Attachment
-    from .streaming import Kept
+    from ..stages import Loaded, Runner
 
 OPTIONS = ("--devices", "--objective", "--budget", "--prove", "--fast", "--without", "--require-optimal")
 """Any of these plans with the scheduler."""
@@ -80,8 +79,6 @@ def scheduling_of(arguments: Arguments, use: Use) -> Scheduling | None:
     effort = Effort.FAST if arguments.has("--fast") else Effort.PROVE if arguments.has("--prove") else Effort.DEFAULT
     if arguments.value("--plan") is not None and any(arguments.has(name) for name in OPTIONS if name != "--devices"):
         raise UsageError("--plan runs a plan as it is stored", "options of the planner have no use beside it")
-    from .clusters import attachment_of
-
     return Scheduling(
         Use.SIMULATE if arguments.has("--simulate") else use, arguments.value("--devices"), arguments.values("--objective"),
         effort, _seconds(arguments.value("--budget")), arguments.value("--plan"), arguments.values("--without"),
@@ -120,6 +117,21 @@ def planned_on(core: Core, bound: BoundGraph, profile: Profile, scheduling: Sche
     from ...backend.schedule.program.planning import plan_program
 
     return plan_program(core, bound, profile, objectives=_objectives(scheduling), budget=budget_of(scheduling))
+
+
+def runner_on(
+    attachment: Attachment, core: Core, bound: BoundGraph, scheduling: Scheduling, without: frozenset[str] = frozenset()
+) -> Runner:
+    """How plans of a program run on a cluster, and are made again for fewer workers."""
+    quickly = replace(scheduling, effort=Effort.FAST, budget=None)
+
+    def again(profile: Profile) -> Plan:
+        return planned_on(core, bound, profile, quickly).plan
+
+    def run(plan: Plan, inputs: Mapping[str, Any], observe: Observer | None) -> Results:
+        return attachment.cluster.run(plan, again, bound, inputs, without, observe)
+
+    return run
 
 
 def _objectives(scheduling: Scheduling) -> tuple[Objective, ...]:
@@ -176,50 +188,6 @@ def known_profile(plan: Plan) -> Profile | None:
     return None
 
 
-def read_plan(path: str) -> Plan:
-    """RunFailed E704: unreadable.  Refused E705: not a plan."""
-    from ...backend.schedule.plan.stored import LARGEST_PLAN, PlanFormatError, decode_plan
-
-    try:
-        text = read_text(path, 4 * LARGEST_PLAN, Pipes.READ)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
-        raise RunFailed([Diagnostic("E704", f"`{path}` cannot be read: {reason}", Span(path, 0, 0))]) from None
-    try:
-        return decode_plan(text)
-    except PlanFormatError as error:
-        raise Refused([Diagnostic("E705", f"`{path}` is no plan: {error}", Span(path, 0, 0))]) from None
-
-
-def passes_kept(path: str) -> Kept | None:
-    """A stored plan, if it has passes over its inputs.  Raises as `read_plan`."""
-    plan = read_plan(path)
-    if not plan.stores:
-        return None
-    from .streaming import Kept
-
-    return Kept(plan, path)
-
-
-def program_in(plan: Plan, path: str) -> tuple[Source, dict[str, Source]]:
-    """The program that a stored plan holds, as if it stood beside the plan, and its modules by name.  Refused: E705, none."""
-    if not plan.program:
-        raise Refused([Diagnostic("E705", f"`{path}` holds no program: name its script too", Span(path, 0, 0))])
-    folder, old = os.path.dirname(path), os.path.dirname(plan.program[0].name)
-
-    def moved(name: str) -> str:
-        return name if name.startswith("<") else os.path.normpath(os.path.join(folder, os.path.relpath(name, old or ".")))
-
-    sources = [Source(moved(file.name), file.text) for file in plan.program]
-    return sources[0], {source.name: source for source in sources[1:] if not source.name.startswith("<")}
-
-
-def require_right(faults: list[str], path: str) -> None:
-    if faults:
-        more = tuple(faults[1:4])
-        raise Refused([Diagnostic("E705", f"the plan in `{path}` is wrong: {faults[0]}", Span(path, 0, 0), notes=more)])
-
-
 def require_optimal(plan: Plan, where: str) -> None:
     """RunFailed SCH302: the plan is not proved optimal."""
     from ...backend.schedule.plan.explain_queues import judged
@@ -258,7 +226,8 @@ def load_scheduled(loaded: Loaded, scheduling: Scheduling) -> Loaded:
         made = scheduled(loaded, scheduling)
         plan, warnings = made.plan, made.diagnostics
     if scheduling.cluster is not None and scheduling.use is Use.RUN:
-        runner = scheduling.cluster.runner(loaded.core, loaded.bound, scheduling, loaded.request.grouping.without)
+        without = loaded.request.grouping.without
+        runner = runner_on(scheduling.cluster, loaded.core, loaded.bound, scheduling, without)
         return replace(loaded, plan=plan, warnings=warnings, elsewhere=runner)
     if scheduling.use is Use.RUN:
         require_here(plan, loaded.checked.source.name)

@@ -18,6 +18,7 @@ from ..display.durations import duration
 from ..stages import Loaded
 from . import machine
 from .loading import InputFile
+from .stored_plans import Kept, require_right
 
 if TYPE_CHECKING:
     from ...backend.graph.bind import BoundGraph
@@ -54,14 +55,6 @@ def sources_of(core: Core, files: Mapping[str, InputFile], limit: int) -> dict[s
 def sinks_of(request: Request) -> dict[str, str]:
     """The outputs that can be written tile by tile, with their paths."""
     return {name: path for name, path in request.outputs.items() if stream_of(path) is None and path.lower().endswith(".npy")}
-
-
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """A plan with passes that was stored, and where."""
-
-    plan: Plan
-    path: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +99,6 @@ def streamed_plan(
     from ...backend.schedule.streams.flow import CannotStream
     from ...backend.schedule.streams.judge import faults_of_streams
     from ...backend.schedule.streams.planning import Stored, Streaming, plan_streams
-    from .scheduling import require_right
 
     limit, kept, rows = asked.limit, asked.kept, None
     if kept is None:

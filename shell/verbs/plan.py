@@ -18,7 +18,8 @@ from ..cli.sources import Undecodable, read_source
 from ..display.plan_output import picture, picture_asked
 from ..display.progress import planning
 from ..execution.clusters import let_go
-from ..execution.scheduling import Scheduling, Use, read_plan, require_optimal, scheduling_of
+from ..execution.scheduling import Scheduling, Use, require_optimal, scheduling_of
+from ..execution.stored_plans import read_plan
 from ..session import Session
 from ..stages import Loaded, PlanDetail, Strictness
 from . import plan_front
@@ -62,7 +63,7 @@ def run(arguments: Arguments, console: Console) -> Exit:
     messages.show(console, checked.diagnostics, checked.sources)
     check_names(checked.core, request)
     try:
-        with planning(console), let_go(scheduling):
+        with planning(console), let_go(None if scheduling is None else scheduling.cluster):
             known = scheduling if not arguments.has("--pareto") else Scheduling(Use.CHECK)
             loaded = session.load(checked, request, PlanDetail.FULL, known)
             front = None if scheduling is None or known is scheduling else plan_front.front(arguments, loaded, scheduling)

@@ -34,7 +34,7 @@ _NOT_HERE = ("-o", "--diff", "--objective", "--budget", "--fast", "--without", "
 
 
 def run(arguments: Arguments, console: Console) -> Exit:
-    from ..execution.scheduling import read_plan
+    from ..execution.stored_plans import read_plan
 
     if ignored := [name for name in _NOT_HERE if arguments.has(name)]:
         raise UsageError(
@@ -65,7 +65,8 @@ def run(arguments: Arguments, console: Console) -> Exit:
 
 def _program(arguments: Arguments, console: Console, plan: Plan, path: str) -> Loaded | None:
     """The script of the plan, its sizes bound."""
-    from ..execution.scheduling import Scheduling, Use, program_in
+    from ..execution.scheduling import Scheduling, Use
+    from ..execution.stored_plans import program_in
 
     named = arguments.positional[0] if arguments.positional else next((file.name for file in plan.program), "")
     texts: dict[str, Source] = {}
@@ -99,7 +100,7 @@ def _verify(plan: Plan, loaded: Loaded, profile: Profile | None, path: str, *, p
     from ...backend.schedule.program.described import UNCHECKED, single_faults
     from ...backend.schedule.program.planning import faults_of_stored, reproved, require_current
     from ...backend.schedule.verify.plans import needless_waits
-    from ..execution.scheduling import require_right
+    from ..execution.stored_plans import require_right
 
     require_current(plan, loaded.core, loaded.bound, profile, path)
     notes = ["program and sizes are those of the script"]

@@ -24,7 +24,8 @@ from ..execution.clusters import let_go
 from ..execution.outcome import Outcome
 from ..execution.permissions import Permissions
 from ..execution.running import run_program
-from ..execution.scheduling import Use, program_in, read_plan, require_optimal, scheduling_of, simulation_lines
+from ..execution.scheduling import Use, require_optimal, scheduling_of, simulation_lines
+from ..execution.stored_plans import program_in, read_plan
 from ..execution.watching import StageTimes
 from ..plotting.requested import drawings_of
 from ..session import Session
@@ -113,7 +114,7 @@ def run_once(arguments: Arguments, console: Console, read: set[str]) -> Exit:
         drawings.show(outcome, console, drawn.append)
         _save(loaded, request, outcome, console, results, pictures)
 
-    with RunProgress(console, recorder) as watch, let_go(scheduling):
+    with RunProgress(console, recorder) as watch, let_go(None if scheduling is None else scheduling.cluster):
         report = run_program(
             program, session, request, scheduling=scheduling, verify=arguments.has("--verify"),
             analyze=arguments.has("--analyze"), ready=ready, save=save, watch=watch, json=json,

@@ -50,7 +50,7 @@ def data(name: str) -> Callable[[str], object]:
 
 
 def plan(path: str) -> object:
-    from rho.shell.execution.scheduling import read_plan
+    from rho.shell.execution.stored_plans import read_plan
 
     return read_plan(path)
 
