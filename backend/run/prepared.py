@@ -113,7 +113,7 @@ class PreparedPlan:
         if self._program is None or self._program.is_retired:
             if self._runs < self._due or not self.links.outputs:
                 return None
-            reset = self._reset if self._defines else None
+            reset = self._reset if self._defines and self._machine.guards else None
             self._program = native_program(self._words, self._machine, self._backend, self.links.names, self._exhausted, reset)
             self._due = _NEVER if self._program is None else 0
         return self._program

@@ -49,7 +49,6 @@ class Site:
         self.dtypes = [DTYPES[program.machine.kind(value)] for value in operands]
         self.runs, self.latest, self.bindings = 0, 0, 0
         self.due: dict[tuple[int, ...], int] = {}
-        self.selected: list[Binding] = []
 
     def run(self, memory: dict[ValueId, Any], target: Any) -> Sequence[Any] | None:
         """The results; None: the words inside are to be gone through."""
@@ -107,8 +106,6 @@ class Site:
             return
         self.due[key] = _NEVER
         words[_NEXT] = program.words[self.place + _BINDINGS]
-        if binding.lengths is not None:
-            self.selected.append(binding)
         program.keep += (words, *binding.keep)
         program.native.ask_for_helpers(binding.helpers)
         program.words[self.place + _BINDINGS] = words.ctypes.data
@@ -123,10 +120,7 @@ class PhaseSite(Site):
         self.executed = executed
 
     def run(self, memory: dict[ValueId, Any], target: Any) -> Sequence[Any] | None:
-        made = self.executed.run(memory, target)
-        for binding in self.selected:
-            binding.meet(len(made[0]))
-        return made
+        return self.executed.run(memory, target)
 
     def bind(self, binding: Binding) -> None:
         if isinstance(self.phase, LibraryPhase):

@@ -11,6 +11,7 @@ import rho
 from rho.backend.kernels import policy
 from rho.backend.run import native
 from rho.backend.run.native.program import OTHER
+from rho.backend.run.sites import Site
 from rho.shell.embedding.functions import Function
 
 from .test_linked import linked, plainly, same
@@ -132,3 +133,27 @@ def test_a_size_that_is_found_twice() -> None:
 def test_operands_that_lie_column_by_column(text: str) -> None:
     given = np.asfortranarray(np.arange(15.0).reshape(3, 5) % 7)
     assert same(often(rho.compile(text), given), plainly(text, given))
+
+
+@pytest.mark.parametrize("text", ["{(⍵>0.5)/⍵}", "{⍸⍵>0.5}"])
+@pytest.mark.parametrize("size", [10, 300, 10_000])
+def test_masks_of_new_counts_do_not_ask_python(text: str, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RHO_COMPILE", "on")
+    asked: list[Site] = []
+    ask = Site.__call__
+
+    def asking(site: Site, *given: Any) -> Any:
+        asked.append(site)
+        return ask(site, *given)
+
+    monkeypatch.setattr(Site, "__call__", asking)
+    function, rng = rho.compile(text), np.random.default_rng(size)
+    for _ in range(9):
+        function(rng.random(size))
+    warm = len(asked)
+    assert warm
+    for share in np.linspace(0, 1, 60):
+        given = rng.random(size) * share
+        expected = given[given > 0.5] if "/" in text else np.flatnonzero(given > 0.5)
+        np.testing.assert_array_equal(function(given), expected)
+    assert len(asked) == warm

@@ -77,9 +77,9 @@ class Binding:
         self.routine: Callable[..., Any] | None = None
         self.guard: Callable[[], object] | None = None
         self.apart = False
+        self.selected: Callable[[int], int] | None = None
+        """The layout of so many cells of what is selected, which `lengths` keeps."""
         self.lengths: NumArray | None = None
-        self.selected: tuple[tuple[int, ...], np.dtype[Any]] | None = None
-        """Of what is selected: the shape of a cell, and the dtype."""
         self.duration, self.helpers = 0.0, 0
 
     def wants(self, kernel: Code) -> bool:
@@ -130,21 +130,17 @@ class Binding:
         self.helpers = max(self.helpers, words[HELPERS_PLACE])
         self.launches.append(words)
 
-    def meet(self, count: int) -> None:
-        """So many cells have been selected, and may be again."""
-        assert self.lengths is not None and self.selected is not None
-        if count < len(self.lengths):
-            self.lengths[count] = self.layouts.rows((count, *self.selected[0]), self.selected[1])
-
     def words(self, key: Sequence[int], overwrites: bool) -> list[int]:
         """`struct binding`, but for its neighbour."""
         if len(self.made) != self.count:
             raise Unbound
-        held = [0 if thing is None else id(thing) for thing in (self.fault, self.routine, self.guard)]
-        self.keep += (self.fault, self.routine, self.guard)
-        self.keep.append(self.lengths)
+        fault, routine, guard, selected = [
+            0 if thing is None else id(thing) for thing in (self.fault, self.routine, self.guard, self.selected)
+        ]
+        self.keep += (self.fault, self.routine, self.guard, self.selected, self.lengths)
         lengths = 0 if self.lengths is None else address(self.lengths)
-        head = [0, *held, int(self.apart), lengths, int(overwrites), len(self.rooms), len(self.launches), 10 + len(key), *key]
+        head = [0, fault, routine, guard, int(self.apart), selected, lengths, int(overwrites)]
+        head += [len(self.rooms), len(self.launches), len(head) + 3 + len(key), *key]
         rows = [word for value in list(self.places)[self.operands :] for word in self.made[value]]
         return [*head, *rows, *self.rooms, *[word for launch in self.launches for word in (len(launch), *launch)]]
 

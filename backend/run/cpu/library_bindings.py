@@ -33,8 +33,8 @@ from .scanning import Whole, scan_plan
 from .short_forms import routine_of
 from .space import common_stride
 
-MOST_SELECTED: Final = 8191
-"""Items of a mask whose results, of any number of cells, are met again."""
+MOST_SELECTED: Final = 32767
+"""Items of a mask for which there is a table of layouts by the number of cells that it selects."""
 _SELECT_NANOSECONDS: Final = 0.7
 """An item."""
 _COPY_NANOSECONDS: Final = 0.3
@@ -169,16 +169,15 @@ def _select(binding: Binding, phase: LibraryPhase) -> None:
     if not is_installed() or mask.dtype != np.bool_ or not mask.flags.c_contiguous:
         raise Unbound
     code, words, places = (_compressed if phase.op == "compress" else _where)(binding, phase, mask)
-    if not (binding.wants(code) and binding.wants(Counting())):
+    if not all([binding.wants(code), binding.wants(Counting())]):
         raise Later
     start, counting = address_of(code), address_of(Counting())
     if start is None or counting is None:
         raise Unbound
-    shape, dtype = types.shape(value), DTYPES[types.kind(value)]
+    shape, dtype, layouts = types.shape(value), DTYPES[types.kind(value)], binding.layouts
     result = binding.result(value, shape, dtype)
-    binding.lengths = np.array([binding.layouts.rows((n, *shape[1:]), dtype) if mask.size < 64 or n == shape[0] else 0
-                                for n in range(mask.size + 1)], np.int64)  # fmt: skip
-    binding.selected = shape[1:], dtype
+    binding.lengths = np.zeros(mask.size + 1, np.int64)
+    binding.selected = lambda count: layouts.rows((count, *shape[1:]), dtype)
     counter = binding.room((8,), np.dtype(np.uint8))
     masks: Base = (binding.places[phase.args[0]], 0)
     counted = [(1, masks), (2, (counter, 0))]

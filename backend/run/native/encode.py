@@ -43,7 +43,8 @@ def encoded(
     native: Native, words: Sequence[Word], machine: Machine, backend: CpuBackend, inputs: Sequence[str],
     exhausted: Callable[[Phase | None], RunFailed], reset: Callable[[], int] | None,
 ) -> Program:  # fmt: skip
-    """The program.  `exhausted`: says that memory ran out at a phase; `reset`: called first, where a run finds sizes."""
+    """The program.  `exhausted`: says that memory ran out at a phase; `reset`: called first, where guards wait for
+    sizes."""
     program = Program(native, machine, backend.threads)
     encoder = _Encoder(program, machine, backend, inputs)
     if reset is not None:
@@ -169,6 +170,8 @@ class _Encoder:
             case Put():
                 at = self.size(word.at)
                 self.emit(Operation.PUT, self.value(word.value), self.value(word.cell), at, word.ahead)
+            case Refuse() if word.size.constant:  # never
+                pass
             case Refuse():
                 self.evaluate(0, lambda: _refused(word, self.machine.number(word.size)), word.size.variables())
             case _:

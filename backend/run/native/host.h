@@ -38,14 +38,15 @@ struct host {
     int (*PyTuple_SetItem)(object, word, object);
     object (*PyObject_Vectorcall)(object, object const *, word, object);
     object (*PyLong_FromLongLong)(word);
+    object (*PyBytes_FromStringAndSize)(const char *, word);
     void *(*PyEval_SaveThread)(void);
     void (*PyEval_RestoreThread)(void *);
     object PyFloat_Type, PyLong_Type;
     /* NumPy's. */
     object (*PyArray_NewFromDescr)(object type, object dtype, int rank, const word *shape, const word *strides, void *data, int flags, object);
     int (*PyArray_SetBaseObject)(object array, object owner);
-    /* Bytes from an object's start: its type; a tuple's items; an array's fields. */
-    word type, items, data, rank, shape, strides, base, dtype;
+    /* Bytes from an object's start: its type; a tuple's items; those of `bytes`; an array's fields. */
+    word type, items, bytes, data, rank, shape, strides, base, dtype;
     /* The number of the clock that only goes on; nanoseconds of a lone launch that are worth waking workers for. */
     word clock, worth_waking;
     /* The exception that says so. */

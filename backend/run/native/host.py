@@ -27,11 +27,12 @@ _PROCESSORS: Final = ("sched_getcpu", "sched_getaffinity", "pthread_self", "pthr
 _PYTHON: Final = (
     "PyFloat_AsDouble", "PyLong_AsLongLong", "PyErr_Occurred", "PyErr_ExceptionMatches", "PyErr_Clear", "PyErr_NoMemory",
     "PyErr_CheckSignals", "Py_IncRef", "Py_DecRef", "PyTuple_New", "PyTuple_SetItem", "PyObject_Vectorcall",
-    "PyLong_FromLongLong", "PyEval_SaveThread", "PyEval_RestoreThread", "PyFloat_Type", "PyLong_Type",
+    "PyLong_FromLongLong", "PyBytes_FromStringAndSize", "PyEval_SaveThread", "PyEval_RestoreThread",
+    "PyFloat_Type", "PyLong_Type",
 )  # fmt: skip
 _NUMPY: Final = {"PyArray_NewFromDescr": 94, "PyArray_SetBaseObject": 282}
 """The places of these in NumPy's table of functions, which never move."""
-_LAYOUT: Final = ("type", "items", "data", "rank", "shape", "strides", "base", "dtype")
+_LAYOUT: Final = ("type", "items", "bytes", "data", "rank", "shape", "strides", "base", "dtype")
 
 
 class Host(ctypes.Structure):
@@ -89,9 +90,12 @@ def _layout() -> dict[str, int] | None:
     if sys.byteorder != "little" or not getattr(sys, "_is_gil_enabled", lambda: True)():
         return None
     head = object.__basicsize__
-    places = (head - 8, tuple.__basicsize__, head, head + 8, head + 16, head + 24, head + 32, head + 40)
+    places = (head - 8, tuple.__basicsize__, bytes.__basicsize__ - 1, head, head + 8, head + 16, head + 24, head + 32, head + 40)
     layout = dict(zip(_LAYOUT, places, strict=True))
     examples = (np.zeros((2, 3))[:, ::2], np.arange(5, dtype=np.int32)[::-1], np.zeros(()), np.zeros((0, 4), np.bool_))
+    text = b"some"
+    if ctypes.string_at(id(text) + layout["bytes"], len(text)) != text:
+        return None
     return layout if all(_is_as_expected(layout, array) for array in examples) else None
 
 

@@ -27,7 +27,7 @@ enum operation {
     GIVE,     /* how many values, these: what is returned, a tuple if it is not one */
 };
 
-enum { MOST_LAYOUTS = 16, LARGE = 1 << 17, WRITEABLE = 0x400 };
+enum { MOST_LAYOUTS = 16, SMALL = 512, LARGE = 1 << 17, WRITEABLE = 0x400 };
 
 struct layout {
     object dtype, maker; /* `maker`: what gives an array of it, if that is the pool */
@@ -38,7 +38,7 @@ struct layout {
 struct value {
     word data;
     const struct layout *layout;
-    object owner;
+    object owner; /* an array, or `bytes`: these take a quarter of the time to make, and nobody sees them but in an array's view */
 };
 
 struct input {
@@ -76,7 +76,8 @@ struct binding {
     const struct binding *next;
     object fault, routine, guard; /* `guard` makes what is held while the kernels run */
     word apart; /* is it for two operands that begin at different places? */
-    const word *lengths; /* the first launch counts the cells of the only result, in the last room: its layout by their number */
+    object selected; /* the layout of so many cells of the only result, which the first launch counts in the last room */
+    word *lengths;   /* those that it has been asked for, by their number; or null */
     word overwrites, rooms, launches, work; /* `work`: the place of the results; then rooms' layouts, then lengths of launches and these */
     word key[];
 };
@@ -135,10 +136,21 @@ static object made_array(const struct program *own, const struct layout *layout,
         own->arrays, layout->dtype, (int)layout->rank, layout->axes, strides, data, data ? WRITEABLE : 0, 0);
 }
 
+/* Memory for items that lie so, and where it begins.  (No `bytes` are empty: those are everyone's.) */
+static object memory_for(const struct program *own, const struct layout *layout, word *data)
+{
+    word bytes = layout->items * layout->item;
+    object owner = bytes <= SMALL ? host.PyBytes_FromStringAndSize(0, bytes + 1) : made_array(own, layout, 0);
+    if (owner)
+        *data = bytes <= SMALL ? (word)owner + host.bytes : FIELD(word, owner, data);
+    return owner;
+}
+
 /* A new reference to an object that shows a value. */
 static object shown(const struct program *own, const struct value *value)
 {
-    if (!is_array(own, value->owner) || is_whole(own, value)) {
+    object type = FIELD(object, value->owner, type); /* Python's numbers stand for arrays of them */
+    if (type == host.PyFloat_Type || type == host.PyLong_Type || is_whole(own, value)) {
         host.Py_IncRef(value->owner);
         return value->owner;
     }
@@ -289,13 +301,20 @@ static int call_routine(const struct program *own, const struct run *run, const 
     return 1;
 }
 
-/* The result whose cells have been counted; 0: there is none, or nobody knows its layout yet. */
-static const struct layout *counted(const struct run *run, const struct binding *bound, const word *counter, word *numbers)
+/* The layout of so many cells; null: there is an exception. */
+static const struct layout *counted(const struct binding *bound, word count)
 {
-    const struct layout *layout = (const struct layout *)bound->lengths[*counter];
-    if (layout)
-        numbers[run->slots[run->operands + run->results + run->sizes]] = *counter;
-    return layout;
+    if (!bound->lengths[count]) {
+        object given[1] = {host.PyLong_FromLongLong(count)};
+        object answer = given[0] ? host.PyObject_Vectorcall(bound->selected, given, 1, 0) : 0;
+        if (given[0])
+            host.Py_DecRef(given[0]);
+        if (!answer)
+            return 0;
+        bound->lengths[count] = host.PyLong_AsLongLong(answer);
+        host.Py_DecRef(answer);
+    }
+    return (const struct layout *)bound->lengths[count];
 }
 
 static int follow(
@@ -323,9 +342,8 @@ static int follow(
             host.Py_IncRef(owner = values[run->slots[run->overwrite]].owner);
             addresses[operands] = addresses[run->overwrite];
         } else {
-            if (!(owner = made_array(own, layout, 0)))
+            if (!(owner = memory_for(own, layout, addresses + operands + made)))
                 break;
-            addresses[operands + made] = FIELD(word, owner, data);
             if (made >= results)
                 addresses[operands + made] = (addresses[operands + made] + 63) & -64;
         }
@@ -346,27 +364,22 @@ static int follow(
             host.PyEval_RestoreThread(thread);
         if (!counter || i || code)
             continue;
-        if (!(found = counted(run, bound, counter, numbers)))
-            break;
-        addresses[operands + made] = *counter;
-        object owner = made_array(own, found, 0);
+        addresses[operands + made] = numbers[run->slots[operands + results + run->sizes]] = *counter;
+        object owner = (found = counted(bound, *counter)) ? memory_for(own, found, addresses + operands) : 0;
         if (!(is_made = owner != 0))
             break;
         host.Py_DecRef(owners[0]);
         owners[0] = owner;
-        addresses[operands] = FIELD(word, owner, data);
     }
     if (guard)
         host.Py_DecRef(guard);
-    int is_done = is_made && !code && (!counter || found);
+    int is_done = is_made && !code;
     while (made > (is_done ? results : 0))
         host.Py_DecRef(owners[--made]);
     if (!is_made)
         return -1;
     if (code)
         return failed(bound, code, failure);
-    if (!is_done)
-        return 0;
     for (word i = 0; i < results; i++)
         put(values + run->slots[operands + i], addresses[operands + i], found ? found : result[i].layout, owners[i]);
     return 1;

@@ -1,5 +1,5 @@
-; sha256 219d9a2039b4c1bc1ea373b2be207009047663bed2c9ba6dddedf168a6486b55
-%struct.host = type { ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, ptr }
+; sha256 4e7abb8318f4161f0621c9fa07e02a4aac65c1342c6753f0ab76c2e140aa7b14
+%struct.host = type { ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, ptr }
 %struct.relocation = type { i64, i64, i64 }
 %struct.value = type { i64, ptr, ptr }
 %struct.input = type { ptr, i64, [16 x ptr] }
@@ -16,7 +16,7 @@ define dso_local noundef i64 @kernel(ptr nocapture noundef initializes((0, 40)) 
   store ptr @renew, ptr %4, align 8
   %5 = getelementptr inbounds nuw i8, ptr %0, i64 32
   store ptr @alone, ptr %5, align 8
-  tail call void @llvm.memcpy.p0.p0.i64(ptr noundef nonnull align 8 dereferenceable(392) @host, ptr noundef nonnull align 8 dereferenceable(392) %0, i64 392, i1 false)
+  tail call void @llvm.memcpy.p0.p0.i64(ptr noundef nonnull align 8 dereferenceable(408) @host, ptr noundef nonnull align 8 dereferenceable(408) %0, i64 408, i1 false)
   ret i64 0
 }
 define internal void @worker(ptr noundef %0) #1 {
@@ -57,7 +57,7 @@ define internal void @worker(ptr noundef %0) #1 {
 31:                                               ; preds = %102, %17
   call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %4) #12
   %32 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 56), align 8
-  %33 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 368), align 8
+  %33 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 384), align 8
   %34 = trunc i64 %33 to i32
   %35 = call i32 %32(i32 noundef %34, ptr noundef nonnull %4) #11
   %36 = load i64, ptr %4, align 16
@@ -83,7 +83,7 @@ define internal void @worker(ptr noundef %0) #1 {
 51:                                               ; preds = %46
   call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %3) #12
   %52 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 56), align 8
-  %53 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 368), align 8
+  %53 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 384), align 8
   %54 = trunc i64 %53 to i32
   %55 = call i32 %52(i32 noundef %54, ptr noundef nonnull %3) #11
   %56 = load i64, ptr %3, align 16
@@ -117,7 +117,7 @@ define internal void @worker(ptr noundef %0) #1 {
   %80 = call i32 %79(ptr noundef nonnull %21) #11
   call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %2) #12
   %81 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 56), align 8
-  %82 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 368), align 8
+  %82 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 384), align 8
   %83 = trunc i64 %82 to i32
   %84 = call i32 %81(i32 noundef %83, ptr noundef nonnull %2) #11
   %85 = load i64, ptr %2, align 16
@@ -284,7 +284,7 @@ define internal i64 @launch(ptr noundef readonly %0, ptr nocapture noundef reado
 90:                                               ; preds = %88
   call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %8) #12
   %91 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 56), align 8
-  %92 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 368), align 8
+  %92 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 384), align 8
   %93 = trunc i64 %92 to i32
   %94 = call i32 %91(i32 noundef %93, ptr noundef nonnull %8) #11
   %95 = load i64, ptr %8, align 16
@@ -297,7 +297,7 @@ define internal i64 @launch(ptr noundef readonly %0, ptr nocapture noundef reado
   %101 = load i64, ptr %100, align 16
   %102 = sub i64 %99, %101
   %103 = icmp slt i64 %102, 50000
-  %104 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 376), align 8
+  %104 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 392), align 8
   %105 = icmp sgt i64 %74, %104
   %106 = select i1 %103, i1 true, i1 %105
   br i1 %106, label %107, label %233
@@ -456,7 +456,7 @@ define internal i64 @launch(ptr noundef readonly %0, ptr nocapture noundef reado
 233:                                              ; preds = %221, %111, %90, %69
   call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %6) #12
   %234 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 56), align 8
-  %235 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 368), align 8
+  %235 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 384), align 8
   %236 = trunc i64 %235 to i32
   %237 = call i32 %234(i32 noundef %236, ptr noundef nonnull %6) #11
   %238 = load i64, ptr %6, align 16
@@ -489,7 +489,7 @@ define internal i64 @launch(ptr noundef readonly %0, ptr nocapture noundef reado
   %258 = phi i64 [ 0, %233 ], [ %256, %255 ]
   call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %5) #12
   %259 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 56), align 8
-  %260 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 368), align 8
+  %260 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 384), align 8
   %261 = trunc i64 %260 to i32
   %262 = call i32 %259(i32 noundef %261, ptr noundef nonnull %5) #11
   %263 = load i64, ptr %5, align 16
@@ -508,7 +508,7 @@ define internal i64 @launch(ptr noundef readonly %0, ptr nocapture noundef reado
 274:                                              ; preds = %303, %257
   call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %4) #12
   %275 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 56), align 8
-  %276 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 368), align 8
+  %276 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 384), align 8
   %277 = trunc i64 %276 to i32
   %278 = call i32 %275(i32 noundef %277, ptr noundef nonnull %4) #11
   %279 = load i64, ptr %4, align 16
@@ -616,10 +616,10 @@ define internal i64 @launch(ptr noundef readonly %0, ptr nocapture noundef reado
 define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture noundef readonly %1, i64 noundef %2) #2 {
   %4 = alloca [1 x ptr], align 8
   %5 = alloca [1 x ptr], align 8
-  %6 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 312), align 8
+  %6 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 320), align 8
   %7 = getelementptr inbounds i8, ptr %0, i64 %6
   %8 = load ptr, ptr %7, align 8
-  %9 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 320), align 8
+  %9 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 336), align 8
   %10 = getelementptr inbounds i8, ptr %8, i64 %9
   %11 = load ptr, ptr %10, align 8
   %12 = load i64, ptr %11, align 8
@@ -673,7 +673,7 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %51 = load i64, ptr %36, align 8
   %52 = getelementptr inbounds i64, ptr %39, i64 %51
   %53 = getelementptr inbounds nuw i64, ptr %52, i64 %46
-  %54 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 304), align 8
+  %54 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 312), align 8
   %55 = getelementptr inbounds i8, ptr %48, i64 %54
   %56 = load ptr, ptr %55, align 8
   %57 = load ptr, ptr %44, align 8
@@ -686,14 +686,14 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   br i1 %62, label %63, label %142
 63:                                               ; preds = %59
   %64 = getelementptr inbounds nuw i8, ptr %49, i64 16
-  %65 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 360), align 8
+  %65 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 376), align 8
   %66 = getelementptr inbounds i8, ptr %48, i64 %65
   %67 = load i64, ptr %66, align 8
-  %68 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 328), align 8
+  %68 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
   %69 = getelementptr inbounds i8, ptr %48, i64 %68
-  %70 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 336), align 8
+  %70 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
   %71 = getelementptr inbounds i8, ptr %48, i64 %70
-  %72 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
+  %72 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 360), align 8
   %73 = getelementptr inbounds i8, ptr %48, i64 %72
   br label %74
 74:                                               ; preds = %110, %63
@@ -744,7 +744,7 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %112 = icmp eq i64 %111, %61
   br i1 %112, label %142, label %74
 113:                                              ; preds = %87, %93
-  %114 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 320), align 8
+  %114 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 336), align 8
   %115 = getelementptr inbounds i8, ptr %48, i64 %114
   %116 = load i64, ptr %115, align 8
   store i64 %116, ptr %50, align 8
@@ -756,7 +756,7 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %121 = and i1 %120, %119
   br i1 %121, label %122, label %142
 122:                                              ; preds = %117
-  %123 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 272), align 8
+  %123 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 280), align 8
   %124 = icmp eq ptr %56, %123
   br i1 %124, label %125, label %128
 125:                                              ; preds = %122
@@ -891,11 +891,11 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %209 = phi ptr [ %203, %205 ], [ %247, %246 ]
   br i1 %206, label %210, label %212
 210:                                              ; preds = %208
-  %211 = getelementptr inbounds nuw i8, ptr %209, i64 80
+  %211 = getelementptr inbounds nuw i8, ptr %209, i64 88
   br label %217
 212:                                              ; preds = %227, %208
   %213 = phi i64 [ 0, %208 ], [ %197, %227 ]
-  %214 = getelementptr inbounds nuw i8, ptr %209, i64 80
+  %214 = getelementptr inbounds nuw i8, ptr %209, i64 88
   %215 = load i64, ptr %207, align 8
   %216 = icmp sgt i64 %215, 0
   br i1 %216, label %230, label %243
@@ -1398,7 +1398,7 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   br i1 %597, label %585, label %583
 598:                                              ; preds = %583
   %599 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 176), align 8
-  %600 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 384), align 8
+  %600 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 400), align 8
   %601 = call i32 %599(ptr noundef %600) #11
   %602 = icmp eq i32 %601, 0
   br i1 %602, label %626, label %603
@@ -1484,7 +1484,7 @@ define internal fastcc range(i32 -1, 2) i32 @call_routine(ptr nocapture noundef 
   %6 = load i64, ptr %5, align 8
   %7 = add nsw i64 %6, 1
   %8 = alloca ptr, i64 %7, align 16
-  %9 = getelementptr inbounds nuw i8, ptr %2, i64 72
+  %9 = getelementptr inbounds nuw i8, ptr %2, i64 80
   %10 = load i64, ptr %9, align 8
   %11 = getelementptr inbounds i64, ptr %2, i64 %10
   %12 = load ptr, ptr %11, align 8
@@ -1534,7 +1534,7 @@ define internal fastcc range(i32 -1, 2) i32 @call_routine(ptr nocapture noundef 
   %47 = icmp eq ptr %37, null
   br i1 %47, label %114, label %48
 48:                                               ; preds = %46
-  %49 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 304), align 8
+  %49 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 312), align 8
   %50 = getelementptr inbounds i8, ptr %37, i64 %49
   %51 = load ptr, ptr %50, align 8
   %52 = getelementptr inbounds nuw i8, ptr %0, i64 80
@@ -1542,7 +1542,7 @@ define internal fastcc range(i32 -1, 2) i32 @call_routine(ptr nocapture noundef 
   %54 = icmp eq ptr %51, %53
   br i1 %54, label %55, label %97
 55:                                               ; preds = %48
-  %56 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 360), align 8
+  %56 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 376), align 8
   %57 = getelementptr inbounds i8, ptr %37, i64 %56
   %58 = load i64, ptr %57, align 8
   %59 = load ptr, ptr %12, align 8
@@ -1550,7 +1550,7 @@ define internal fastcc range(i32 -1, 2) i32 @call_routine(ptr nocapture noundef 
   %61 = icmp eq i64 %58, %60
   br i1 %61, label %62, label %97
 62:                                               ; preds = %55
-  %63 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 328), align 8
+  %63 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
   %64 = getelementptr inbounds i8, ptr %37, i64 %63
   %65 = load i32, ptr %64, align 4
   %66 = sext i32 %65 to i64
@@ -1559,10 +1559,10 @@ define internal fastcc range(i32 -1, 2) i32 @call_routine(ptr nocapture noundef 
   %69 = icmp eq i64 %68, %66
   br i1 %69, label %70, label %97
 70:                                               ; preds = %62
-  %71 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 336), align 8
+  %71 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
   %72 = getelementptr inbounds i8, ptr %37, i64 %71
   %73 = load ptr, ptr %72, align 8
-  %74 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
+  %74 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 360), align 8
   %75 = getelementptr inbounds i8, ptr %37, i64 %74
   %76 = load ptr, ptr %75, align 8
   %77 = icmp slt i32 %65, 1
@@ -1599,7 +1599,7 @@ define internal fastcc range(i32 -1, 2) i32 @call_routine(ptr nocapture noundef 
   %101 = getelementptr inbounds [0 x i64], ptr %13, i64 0, i64 %100
   %102 = load i64, ptr %101, align 8
   %103 = getelementptr inbounds %struct.value, ptr %3, i64 %102
-  %104 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 320), align 8
+  %104 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 336), align 8
   %105 = getelementptr inbounds i8, ptr %37, i64 %104
   %106 = load i64, ptr %105, align 8
   %107 = getelementptr inbounds nuw i8, ptr %103, i64 16
@@ -1622,628 +1622,700 @@ define internal fastcc range(i32 -1, 2) i32 @call_routine(ptr nocapture noundef 
 }
 define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readonly %0, ptr nocapture noundef readonly %1, ptr noundef nonnull %2, ptr nocapture noundef nonnull %3, ptr nocapture noundef nonnull writeonly %4) unnamed_addr #2 {
   %6 = alloca [2 x ptr], align 16
-  %7 = alloca i64, align 8
-  %8 = getelementptr inbounds nuw i8, ptr %1, i64 48
-  %9 = load i64, ptr %8, align 8
-  %10 = getelementptr inbounds nuw i8, ptr %1, i64 56
-  %11 = load i64, ptr %10, align 8
-  call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %7) #12
-  %12 = getelementptr inbounds nuw i8, ptr %2, i64 56
-  %13 = load i64, ptr %12, align 8
-  %14 = add i64 %11, 1
-  %15 = add i64 %14, %9
-  %16 = add i64 %15, %13
-  %17 = tail call ptr @llvm.stacksave.p0()
-  %18 = alloca i64, i64 %16, align 16
-  %19 = load i64, ptr %12, align 8
-  %20 = add i64 %14, %19
-  %21 = alloca ptr, i64 %20, align 16
-  %22 = getelementptr inbounds nuw i8, ptr %2, i64 72
-  %23 = load i64, ptr %22, align 8
-  %24 = getelementptr inbounds i64, ptr %2, i64 %23
-  %25 = getelementptr inbounds %struct.result, ptr %24, i64 %11
-  %26 = icmp sgt i64 %9, 0
-  br i1 %26, label %27, label %47
-27:                                               ; preds = %5
-  %28 = getelementptr inbounds nuw i8, ptr %1, i64 80
-  %29 = and i64 %9, 3
-  %30 = icmp ult i64 %9, 4
-  br i1 %30, label %33, label %31
-31:                                               ; preds = %27
-  %32 = and i64 %9, 9223372036854775804
-  br label %51
-33:                                               ; preds = %51, %27
-  %34 = phi i64 [ 0, %27 ], [ %77, %51 ]
-  %35 = icmp eq i64 %29, 0
-  br i1 %35, label %47, label %36
-36:                                               ; preds = %33, %36
-  %37 = phi i64 [ %44, %36 ], [ %34, %33 ]
-  %38 = phi i64 [ %45, %36 ], [ 0, %33 ]
-  %39 = getelementptr inbounds nuw [0 x i64], ptr %28, i64 0, i64 %37
-  %40 = load i64, ptr %39, align 8
-  %41 = getelementptr inbounds %struct.value, ptr %3, i64 %40
+  %7 = alloca [1 x ptr], align 8
+  %8 = alloca i64, align 8
+  %9 = getelementptr inbounds nuw i8, ptr %1, i64 48
+  %10 = load i64, ptr %9, align 8
+  %11 = getelementptr inbounds nuw i8, ptr %1, i64 56
+  %12 = load i64, ptr %11, align 8
+  call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %8) #12
+  %13 = add nsw i64 %12, %10
+  %14 = getelementptr inbounds nuw i8, ptr %2, i64 64
+  %15 = load i64, ptr %14, align 8
+  %16 = add i64 %13, 1
+  %17 = add i64 %16, %15
+  %18 = tail call ptr @llvm.stacksave.p0()
+  %19 = alloca i64, i64 %17, align 16
+  %20 = load i64, ptr %14, align 8
+  %21 = add i64 %12, 1
+  %22 = add i64 %21, %20
+  %23 = alloca ptr, i64 %22, align 16
+  %24 = getelementptr inbounds nuw i8, ptr %2, i64 80
+  %25 = load i64, ptr %24, align 8
+  %26 = getelementptr inbounds i64, ptr %2, i64 %25
+  %27 = getelementptr inbounds %struct.result, ptr %26, i64 %12
+  %28 = icmp sgt i64 %10, 0
+  br i1 %28, label %29, label %49
+29:                                               ; preds = %5
+  %30 = getelementptr inbounds nuw i8, ptr %1, i64 80
+  %31 = and i64 %10, 3
+  %32 = icmp ult i64 %10, 4
+  br i1 %32, label %35, label %33
+33:                                               ; preds = %29
+  %34 = and i64 %10, 9223372036854775804
+  br label %53
+35:                                               ; preds = %53, %29
+  %36 = phi i64 [ 0, %29 ], [ %79, %53 ]
+  %37 = icmp eq i64 %31, 0
+  br i1 %37, label %49, label %38
+38:                                               ; preds = %35, %38
+  %39 = phi i64 [ %46, %38 ], [ %36, %35 ]
+  %40 = phi i64 [ %47, %38 ], [ 0, %35 ]
+  %41 = getelementptr inbounds nuw [0 x i64], ptr %30, i64 0, i64 %39
   %42 = load i64, ptr %41, align 8
-  %43 = getelementptr inbounds nuw i64, ptr %18, i64 %37
-  store i64 %42, ptr %43, align 8
-  %44 = add nuw nsw i64 %37, 1
-  %45 = add i64 %38, 1
-  %46 = icmp eq i64 %45, %29
-  br i1 %46, label %47, label %36
-47:                                               ; preds = %33, %36, %5
-  %48 = getelementptr inbounds nuw i8, ptr %2, i64 32
-  %49 = load i64, ptr %48, align 8
-  %50 = icmp eq i64 %49, 0
-  br i1 %50, label %85, label %80
-51:                                               ; preds = %51, %31
-  %52 = phi i64 [ 0, %31 ], [ %77, %51 ]
-  %53 = phi i64 [ 0, %31 ], [ %78, %51 ]
-  %54 = getelementptr inbounds nuw [0 x i64], ptr %28, i64 0, i64 %52
-  %55 = load i64, ptr %54, align 8
-  %56 = getelementptr inbounds %struct.value, ptr %3, i64 %55
+  %43 = getelementptr inbounds %struct.value, ptr %3, i64 %42
+  %44 = load i64, ptr %43, align 8
+  %45 = getelementptr inbounds nuw i64, ptr %19, i64 %39
+  store i64 %44, ptr %45, align 8
+  %46 = add nuw nsw i64 %39, 1
+  %47 = add i64 %40, 1
+  %48 = icmp eq i64 %47, %31
+  br i1 %48, label %49, label %38
+49:                                               ; preds = %35, %38, %5
+  %50 = getelementptr inbounds nuw i8, ptr %2, i64 32
+  %51 = load i64, ptr %50, align 8
+  %52 = icmp eq i64 %51, 0
+  br i1 %52, label %87, label %82
+53:                                               ; preds = %53, %33
+  %54 = phi i64 [ 0, %33 ], [ %79, %53 ]
+  %55 = phi i64 [ 0, %33 ], [ %80, %53 ]
+  %56 = getelementptr inbounds nuw [0 x i64], ptr %30, i64 0, i64 %54
   %57 = load i64, ptr %56, align 8
-  %58 = getelementptr inbounds nuw i64, ptr %18, i64 %52
-  store i64 %57, ptr %58, align 16
-  %59 = or disjoint i64 %52, 1
-  %60 = getelementptr inbounds nuw [0 x i64], ptr %28, i64 0, i64 %59
-  %61 = load i64, ptr %60, align 8
-  %62 = getelementptr inbounds %struct.value, ptr %3, i64 %61
+  %58 = getelementptr inbounds %struct.value, ptr %3, i64 %57
+  %59 = load i64, ptr %58, align 8
+  %60 = getelementptr inbounds nuw i64, ptr %19, i64 %54
+  store i64 %59, ptr %60, align 16
+  %61 = or disjoint i64 %54, 1
+  %62 = getelementptr inbounds nuw [0 x i64], ptr %30, i64 0, i64 %61
   %63 = load i64, ptr %62, align 8
-  %64 = getelementptr inbounds nuw i64, ptr %18, i64 %59
-  store i64 %63, ptr %64, align 8
-  %65 = or disjoint i64 %52, 2
-  %66 = getelementptr inbounds nuw [0 x i64], ptr %28, i64 0, i64 %65
-  %67 = load i64, ptr %66, align 8
-  %68 = getelementptr inbounds %struct.value, ptr %3, i64 %67
+  %64 = getelementptr inbounds %struct.value, ptr %3, i64 %63
+  %65 = load i64, ptr %64, align 8
+  %66 = getelementptr inbounds nuw i64, ptr %19, i64 %61
+  store i64 %65, ptr %66, align 8
+  %67 = or disjoint i64 %54, 2
+  %68 = getelementptr inbounds nuw [0 x i64], ptr %30, i64 0, i64 %67
   %69 = load i64, ptr %68, align 8
-  %70 = getelementptr inbounds nuw i64, ptr %18, i64 %65
-  store i64 %69, ptr %70, align 16
-  %71 = or disjoint i64 %52, 3
-  %72 = getelementptr inbounds nuw [0 x i64], ptr %28, i64 0, i64 %71
-  %73 = load i64, ptr %72, align 8
-  %74 = getelementptr inbounds %struct.value, ptr %3, i64 %73
+  %70 = getelementptr inbounds %struct.value, ptr %3, i64 %69
+  %71 = load i64, ptr %70, align 8
+  %72 = getelementptr inbounds nuw i64, ptr %19, i64 %67
+  store i64 %71, ptr %72, align 16
+  %73 = or disjoint i64 %54, 3
+  %74 = getelementptr inbounds nuw [0 x i64], ptr %30, i64 0, i64 %73
   %75 = load i64, ptr %74, align 8
-  %76 = getelementptr inbounds nuw i64, ptr %18, i64 %71
-  store i64 %75, ptr %76, align 8
-  %77 = add nuw nsw i64 %52, 4
-  %78 = add i64 %53, 4
-  %79 = icmp eq i64 %78, %32
-  br i1 %79, label %33, label %51
-80:                                               ; preds = %47
-  %81 = load i64, ptr %18, align 16
-  %82 = getelementptr inbounds nuw i8, ptr %18, i64 8
-  %83 = load i64, ptr %82, align 8
-  %84 = icmp eq i64 %81, %83
-  br i1 %84, label %498, label %85
-85:                                               ; preds = %80, %47
-  %86 = add nsw i64 %19, %11
-  %87 = icmp sgt i64 %86, 0
-  br i1 %87, label %88, label %267
-88:                                               ; preds = %85
-  %89 = getelementptr inbounds nuw i8, ptr %2, i64 40
-  %90 = getelementptr inbounds nuw i8, ptr %0, i64 72
+  %76 = getelementptr inbounds %struct.value, ptr %3, i64 %75
+  %77 = load i64, ptr %76, align 8
+  %78 = getelementptr inbounds nuw i64, ptr %19, i64 %73
+  store i64 %77, ptr %78, align 8
+  %79 = add nuw nsw i64 %54, 4
+  %80 = add i64 %55, 4
+  %81 = icmp eq i64 %80, %34
+  br i1 %81, label %35, label %53
+82:                                               ; preds = %49
+  %83 = load i64, ptr %19, align 16
+  %84 = getelementptr inbounds nuw i8, ptr %19, i64 8
+  %85 = load i64, ptr %84, align 8
+  %86 = icmp eq i64 %83, %85
+  br i1 %86, label %552, label %87
+87:                                               ; preds = %82, %49
+  %88 = add nsw i64 %20, %12
+  %89 = icmp sgt i64 %88, 0
+  br i1 %89, label %90, label %289
+90:                                               ; preds = %87
   %91 = getelementptr inbounds nuw i8, ptr %2, i64 48
-  %92 = getelementptr inbounds nuw i8, ptr %1, i64 80
-  %93 = getelementptr inbounds nuw i8, ptr %1, i64 40
-  %94 = getelementptr inbounds nuw i8, ptr %0, i64 80
-  %95 = getelementptr inbounds nuw i8, ptr %0, i64 88
-  %96 = getelementptr i64, ptr %18, i64 %9
-  br label %97
-97:                                               ; preds = %88, %260
-  %98 = phi i64 [ 0, %88 ], [ %263, %260 ]
-  %99 = icmp slt i64 %98, %11
-  br i1 %99, label %105, label %100
-100:                                              ; preds = %97
-  %101 = sub nsw i64 %98, %11
-  %102 = getelementptr inbounds i64, ptr %25, i64 %101
-  %103 = load i64, ptr %102, align 8
-  %104 = inttoptr i64 %103 to ptr
-  br label %129
-105:                                              ; preds = %97
-  %106 = load ptr, ptr %89, align 8
-  %107 = icmp eq ptr %106, null
-  br i1 %107, label %111, label %108
-108:                                              ; preds = %105
-  %109 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
-  %110 = load ptr, ptr %90, align 8
-  tail call void %109(ptr noundef %110) #11
-  br label %260
-111:                                              ; preds = %105
-  %112 = getelementptr inbounds nuw %struct.result, ptr %24, i64 %98
-  %113 = load ptr, ptr %112, align 8
-  %114 = getelementptr inbounds nuw i8, ptr %112, i64 8
-  %115 = load i64, ptr %114, align 8
-  %116 = icmp sgt i64 %115, -1
-  br i1 %116, label %117, label %129
-117:                                              ; preds = %111
-  %118 = getelementptr inbounds nuw i64, ptr %18, i64 %115
-  %119 = load i64, ptr %118, align 8
-  %120 = getelementptr inbounds nuw i8, ptr %112, i64 16
+  %92 = getelementptr inbounds nuw i8, ptr %0, i64 72
+  %93 = getelementptr inbounds nuw i8, ptr %2, i64 56
+  %94 = getelementptr inbounds nuw i8, ptr %1, i64 80
+  %95 = getelementptr inbounds nuw i8, ptr %1, i64 40
+  %96 = getelementptr inbounds nuw i8, ptr %0, i64 80
+  %97 = getelementptr inbounds nuw i8, ptr %0, i64 88
+  %98 = getelementptr i64, ptr %19, i64 %10
+  br label %99
+99:                                               ; preds = %90, %278
+  %100 = phi i64 [ 0, %90 ], [ %281, %278 ]
+  %101 = icmp slt i64 %100, %12
+  br i1 %101, label %107, label %102
+102:                                              ; preds = %99
+  %103 = sub nsw i64 %100, %12
+  %104 = getelementptr inbounds i64, ptr %27, i64 %103
+  %105 = load i64, ptr %104, align 8
+  %106 = inttoptr i64 %105 to ptr
+  br label %131
+107:                                              ; preds = %99
+  %108 = load ptr, ptr %91, align 8
+  %109 = icmp eq ptr %108, null
+  br i1 %109, label %113, label %110
+110:                                              ; preds = %107
+  %111 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
+  %112 = load ptr, ptr %92, align 8
+  tail call void %111(ptr noundef %112) #11
+  br label %278
+113:                                              ; preds = %107
+  %114 = getelementptr inbounds nuw %struct.result, ptr %26, i64 %100
+  %115 = load ptr, ptr %114, align 8
+  %116 = getelementptr inbounds nuw i8, ptr %114, i64 8
+  %117 = load i64, ptr %116, align 8
+  %118 = icmp sgt i64 %117, -1
+  br i1 %118, label %119, label %131
+119:                                              ; preds = %113
+  %120 = getelementptr inbounds nuw i64, ptr %19, i64 %117
   %121 = load i64, ptr %120, align 8
-  %122 = add nsw i64 %121, %119
-  %123 = getelementptr i64, ptr %96, i64 %98
-  store i64 %122, ptr %123, align 8
-  %124 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
-  %125 = getelementptr inbounds nuw [0 x i64], ptr %92, i64 0, i64 %115
-  %126 = load i64, ptr %125, align 8
-  %127 = getelementptr inbounds %struct.value, ptr %3, i64 %126, i32 2
-  %128 = load ptr, ptr %127, align 8
-  tail call void %124(ptr noundef %128) #11
-  br label %260
-129:                                              ; preds = %100, %111
-  %130 = phi ptr [ %104, %100 ], [ %113, %111 ]
-  %131 = icmp eq i64 %98, 0
-  br i1 %131, label %132, label %216
-132:                                              ; preds = %129
-  %133 = load i64, ptr %91, align 8
-  %134 = icmp eq i64 %133, 0
-  br i1 %134, label %216, label %135
-135:                                              ; preds = %132
-  %136 = load i64, ptr %93, align 8
-  %137 = getelementptr inbounds [0 x i64], ptr %92, i64 0, i64 %136
-  %138 = load i64, ptr %137, align 8
-  %139 = getelementptr inbounds %struct.value, ptr %3, i64 %138
-  %140 = getelementptr inbounds nuw i8, ptr %139, i64 16
-  %141 = load ptr, ptr %140, align 8
-  %142 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 304), align 8
-  %143 = getelementptr inbounds i8, ptr %141, i64 %142
-  %144 = getelementptr inbounds i8, ptr %143, i64 -8
-  %145 = load i32, ptr %144, align 4
-  %146 = icmp eq i32 %145, 1
-  br i1 %146, label %147, label %216
-147:                                              ; preds = %135
-  %148 = load ptr, ptr %143, align 8
-  %149 = load ptr, ptr %94, align 8
-  %150 = icmp eq ptr %148, %149
-  br i1 %150, label %151, label %216
-151:                                              ; preds = %147
-  %152 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 320), align 8
-  %153 = getelementptr inbounds i8, ptr %141, i64 %152
-  %154 = load i64, ptr %153, align 8
-  %155 = load i64, ptr %139, align 8
-  %156 = icmp eq i64 %154, %155
-  br i1 %156, label %157, label %216
-157:                                              ; preds = %151
-  %158 = getelementptr inbounds nuw i8, ptr %139, i64 8
-  %159 = load ptr, ptr %158, align 8
-  %160 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 360), align 8
-  %161 = getelementptr inbounds i8, ptr %141, i64 %160
-  %162 = load i64, ptr %161, align 8
-  %163 = load ptr, ptr %159, align 8
-  %164 = ptrtoint ptr %163 to i64
-  %165 = icmp eq i64 %162, %164
-  br i1 %165, label %166, label %216
-166:                                              ; preds = %157
-  %167 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 328), align 8
-  %168 = getelementptr inbounds i8, ptr %141, i64 %167
-  %169 = load i32, ptr %168, align 4
-  %170 = sext i32 %169 to i64
-  %171 = getelementptr inbounds nuw i8, ptr %159, i64 16
-  %172 = load i64, ptr %171, align 8
-  %173 = icmp eq i64 %172, %170
-  br i1 %173, label %174, label %216
-174:                                              ; preds = %166
-  %175 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 336), align 8
-  %176 = getelementptr inbounds i8, ptr %141, i64 %175
-  %177 = load ptr, ptr %176, align 8
-  %178 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
-  %179 = getelementptr inbounds i8, ptr %141, i64 %178
-  %180 = load ptr, ptr %179, align 8
-  %181 = icmp slt i32 %169, 1
-  br i1 %181, label %201, label %182
-182:                                              ; preds = %174
-  %183 = getelementptr inbounds nuw i8, ptr %159, i64 48
-  br label %187
-184:                                              ; preds = %194
-  %185 = add nuw nsw i64 %188, 1
-  %186 = icmp eq i64 %185, %170
-  br i1 %186, label %201, label %187
-187:                                              ; preds = %184, %182
-  %188 = phi i64 [ 0, %182 ], [ %185, %184 ]
-  %189 = getelementptr inbounds nuw i64, ptr %177, i64 %188
-  %190 = load i64, ptr %189, align 8
-  %191 = getelementptr inbounds nuw [0 x i64], ptr %183, i64 0, i64 %188
+  %122 = getelementptr inbounds nuw i8, ptr %114, i64 16
+  %123 = load i64, ptr %122, align 8
+  %124 = add nsw i64 %123, %121
+  %125 = getelementptr i64, ptr %98, i64 %100
+  store i64 %124, ptr %125, align 8
+  %126 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
+  %127 = getelementptr inbounds nuw [0 x i64], ptr %94, i64 0, i64 %117
+  %128 = load i64, ptr %127, align 8
+  %129 = getelementptr inbounds %struct.value, ptr %3, i64 %128, i32 2
+  %130 = load ptr, ptr %129, align 8
+  tail call void %126(ptr noundef %130) #11
+  br label %278
+131:                                              ; preds = %102, %113
+  %132 = phi ptr [ %106, %102 ], [ %115, %113 ]
+  %133 = icmp eq i64 %100, 0
+  br i1 %133, label %134, label %218
+134:                                              ; preds = %131
+  %135 = load i64, ptr %93, align 8
+  %136 = icmp eq i64 %135, 0
+  br i1 %136, label %218, label %137
+137:                                              ; preds = %134
+  %138 = load i64, ptr %95, align 8
+  %139 = getelementptr inbounds [0 x i64], ptr %94, i64 0, i64 %138
+  %140 = load i64, ptr %139, align 8
+  %141 = getelementptr inbounds %struct.value, ptr %3, i64 %140
+  %142 = getelementptr inbounds nuw i8, ptr %141, i64 16
+  %143 = load ptr, ptr %142, align 8
+  %144 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 312), align 8
+  %145 = getelementptr inbounds i8, ptr %143, i64 %144
+  %146 = getelementptr inbounds i8, ptr %145, i64 -8
+  %147 = load i32, ptr %146, align 4
+  %148 = icmp eq i32 %147, 1
+  br i1 %148, label %149, label %218
+149:                                              ; preds = %137
+  %150 = load ptr, ptr %145, align 8
+  %151 = load ptr, ptr %96, align 8
+  %152 = icmp eq ptr %150, %151
+  br i1 %152, label %153, label %218
+153:                                              ; preds = %149
+  %154 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 336), align 8
+  %155 = getelementptr inbounds i8, ptr %143, i64 %154
+  %156 = load i64, ptr %155, align 8
+  %157 = load i64, ptr %141, align 8
+  %158 = icmp eq i64 %156, %157
+  br i1 %158, label %159, label %218
+159:                                              ; preds = %153
+  %160 = getelementptr inbounds nuw i8, ptr %141, i64 8
+  %161 = load ptr, ptr %160, align 8
+  %162 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 376), align 8
+  %163 = getelementptr inbounds i8, ptr %143, i64 %162
+  %164 = load i64, ptr %163, align 8
+  %165 = load ptr, ptr %161, align 8
+  %166 = ptrtoint ptr %165 to i64
+  %167 = icmp eq i64 %164, %166
+  br i1 %167, label %168, label %218
+168:                                              ; preds = %159
+  %169 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
+  %170 = getelementptr inbounds i8, ptr %143, i64 %169
+  %171 = load i32, ptr %170, align 4
+  %172 = sext i32 %171 to i64
+  %173 = getelementptr inbounds nuw i8, ptr %161, i64 16
+  %174 = load i64, ptr %173, align 8
+  %175 = icmp eq i64 %174, %172
+  br i1 %175, label %176, label %218
+176:                                              ; preds = %168
+  %177 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
+  %178 = getelementptr inbounds i8, ptr %143, i64 %177
+  %179 = load ptr, ptr %178, align 8
+  %180 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 360), align 8
+  %181 = getelementptr inbounds i8, ptr %143, i64 %180
+  %182 = load ptr, ptr %181, align 8
+  %183 = icmp slt i32 %171, 1
+  br i1 %183, label %203, label %184
+184:                                              ; preds = %176
+  %185 = getelementptr inbounds nuw i8, ptr %161, i64 48
+  br label %189
+186:                                              ; preds = %196
+  %187 = add nuw nsw i64 %190, 1
+  %188 = icmp eq i64 %187, %172
+  br i1 %188, label %203, label %189
+189:                                              ; preds = %186, %184
+  %190 = phi i64 [ 0, %184 ], [ %187, %186 ]
+  %191 = getelementptr inbounds nuw i64, ptr %179, i64 %190
   %192 = load i64, ptr %191, align 8
-  %193 = icmp eq i64 %190, %192
-  br i1 %193, label %194, label %216
-194:                                              ; preds = %187
-  %195 = getelementptr inbounds nuw i64, ptr %180, i64 %188
-  %196 = load i64, ptr %195, align 8
-  %197 = add nuw nsw i64 %188, %170
-  %198 = getelementptr inbounds nuw [0 x i64], ptr %183, i64 0, i64 %197
-  %199 = load i64, ptr %198, align 8
-  %200 = icmp eq i64 %196, %199
-  br i1 %200, label %184, label %216
-201:                                              ; preds = %184, %174
-  %202 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
-  %203 = getelementptr inbounds i8, ptr %141, i64 %202
-  %204 = load ptr, ptr %203, align 8
-  %205 = icmp eq ptr %204, null
-  br i1 %205, label %211, label %206
-206:                                              ; preds = %201
-  %207 = getelementptr inbounds i8, ptr %204, i64 %142
-  %208 = load ptr, ptr %207, align 8
-  %209 = load ptr, ptr %95, align 8
-  %210 = icmp eq ptr %208, %209
-  br i1 %210, label %211, label %216
-211:                                              ; preds = %201, %206
-  %212 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
-  tail call void %212(ptr noundef nonnull %141) #11
-  %213 = load i64, ptr %93, align 8
-  %214 = getelementptr inbounds i64, ptr %18, i64 %213
-  %215 = load i64, ptr %214, align 8
-  store i64 %215, ptr %96, align 8
-  br label %260
-216:                                              ; preds = %187, %194, %157, %166, %147, %151, %135, %206, %132, %129
-  %217 = getelementptr inbounds nuw i8, ptr %130, i64 8
-  %218 = load ptr, ptr %217, align 8
-  %219 = icmp eq ptr %218, null
-  br i1 %219, label %223, label %220
-220:                                              ; preds = %216
-  %221 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
-  %222 = tail call ptr %221(ptr noundef nonnull %218, ptr noundef null, i64 noundef 0, ptr noundef null) #11
-  br label %246
-223:                                              ; preds = %216
-  %224 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
-  %225 = load ptr, ptr %130, align 8
-  tail call void %224(ptr noundef %225) #11
-  %226 = getelementptr inbounds nuw i8, ptr %130, i64 40
-  %227 = load i64, ptr %226, align 8
-  %228 = icmp eq i64 %227, 0
-  br i1 %228, label %232, label %229
-229:                                              ; preds = %223
-  %230 = getelementptr inbounds nuw i8, ptr %130, i64 16
-  %231 = load i64, ptr %230, align 8
-  br label %237
-232:                                              ; preds = %223
-  %233 = getelementptr inbounds nuw i8, ptr %130, i64 48
-  %234 = getelementptr inbounds nuw i8, ptr %130, i64 16
-  %235 = load i64, ptr %234, align 8
-  %236 = getelementptr inbounds i64, ptr %233, i64 %235
-  br label %237
-237:                                              ; preds = %232, %229
-  %238 = phi i64 [ %235, %232 ], [ %231, %229 ]
-  %239 = phi ptr [ %236, %232 ], [ null, %229 ]
-  %240 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 288), align 8
-  %241 = load ptr, ptr %94, align 8
-  %242 = load ptr, ptr %130, align 8
-  %243 = trunc i64 %238 to i32
-  %244 = getelementptr inbounds nuw i8, ptr %130, i64 48
-  %245 = tail call ptr %240(ptr noundef %241, ptr noundef %242, i32 noundef %243, ptr noundef nonnull %244, ptr noundef %239, ptr noundef null, i32 noundef 0, ptr noundef null) #11
-  br label %246
-246:                                              ; preds = %220, %237
-  %247 = phi ptr [ %245, %237 ], [ %222, %220 ]
-  %248 = icmp eq ptr %247, null
-  br i1 %248, label %249, label %252
-249:                                              ; preds = %246
-  %250 = load i64, ptr %12, align 8
-  %251 = add nsw i64 %250, %11
-  br label %267
-252:                                              ; preds = %246
-  %253 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 320), align 8
-  %254 = getelementptr inbounds i8, ptr %247, i64 %253
-  %255 = load i64, ptr %254, align 8
-  %256 = getelementptr i64, ptr %96, i64 %98
-  store i64 %255, ptr %256, align 8
-  br i1 %99, label %260, label %257
-257:                                              ; preds = %252
-  %258 = add nsw i64 %255, 63
-  %259 = and i64 %258, -64
-  store i64 %259, ptr %256, align 8
-  br label %260
-260:                                              ; preds = %108, %211, %257, %252, %117
-  %261 = phi ptr [ %110, %108 ], [ %128, %117 ], [ %247, %257 ], [ %247, %252 ], [ %141, %211 ]
-  %262 = getelementptr inbounds nuw ptr, ptr %21, i64 %98
-  store ptr %261, ptr %262, align 8
-  %263 = add nuw nsw i64 %98, 1
-  %264 = load i64, ptr %12, align 8
-  %265 = add nsw i64 %264, %11
-  %266 = icmp slt i64 %263, %265
-  br i1 %266, label %97, label %267
-267:                                              ; preds = %260, %249, %85
-  %268 = phi i64 [ %86, %85 ], [ %251, %249 ], [ %265, %260 ]
-  %269 = phi i64 [ %19, %85 ], [ %250, %249 ], [ %264, %260 ]
-  %270 = phi i64 [ 0, %85 ], [ %98, %249 ], [ %263, %260 ]
-  %271 = icmp eq i64 %270, %268
-  br i1 %271, label %272, label %410
-272:                                              ; preds = %267
-  %273 = getelementptr inbounds nuw i8, ptr %2, i64 24
-  %274 = load ptr, ptr %273, align 8
-  %275 = icmp eq ptr %274, null
-  br i1 %275, label %281, label %276
-276:                                              ; preds = %272
-  %277 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
-  %278 = tail call ptr %277(ptr noundef nonnull %274, ptr noundef null, i64 noundef 0, ptr noundef null) #11
-  %279 = icmp eq ptr %278, null
-  %280 = load i64, ptr %12, align 8
-  br i1 %279, label %410, label %281
-281:                                              ; preds = %272, %276
-  %282 = phi i64 [ %280, %276 ], [ %269, %272 ]
-  %283 = phi ptr [ %278, %276 ], [ null, %272 ]
-  %284 = getelementptr inbounds i64, ptr %25, i64 %282
-  %285 = getelementptr inbounds nuw i8, ptr %2, i64 40
-  %286 = load ptr, ptr %285, align 8
-  %287 = icmp eq ptr %286, null
-  br i1 %287, label %294, label %288
-288:                                              ; preds = %281
-  %289 = getelementptr i64, ptr %18, i64 %9
-  %290 = getelementptr i64, ptr %289, i64 %270
-  %291 = getelementptr i8, ptr %290, i64 -8
-  %292 = load i64, ptr %291, align 8
-  %293 = inttoptr i64 %292 to ptr
-  br label %294
-294:                                              ; preds = %281, %288
-  %295 = phi ptr [ %293, %288 ], [ null, %281 ]
-  %296 = getelementptr inbounds nuw i8, ptr %2, i64 40
-  %297 = getelementptr inbounds nuw i8, ptr %2, i64 64
-  %298 = icmp eq ptr %295, null
-  %299 = getelementptr inbounds nuw i8, ptr %1, i64 80
-  %300 = getelementptr inbounds nuw i8, ptr %1, i64 64
-  %301 = getelementptr i64, ptr %18, i64 %9
-  %302 = getelementptr i64, ptr %301, i64 %270
-  %303 = getelementptr inbounds nuw i8, ptr %0, i64 80
-  %304 = load i64, ptr %297, align 8
-  %305 = icmp sgt i64 %304, 0
-  br i1 %305, label %306, label %394
-306:                                              ; preds = %294, %384
-  %307 = phi ptr [ %389, %384 ], [ %284, %294 ]
-  %308 = phi ptr [ %385, %384 ], [ null, %294 ]
-  %309 = phi i64 [ %386, %384 ], [ 0, %294 ]
-  %310 = getelementptr inbounds nuw i8, ptr %307, i64 8
-  %311 = getelementptr inbounds nuw i8, ptr %307, i64 48
-  %312 = load i64, ptr %311, align 8
-  %313 = icmp eq i64 %312, 0
-  br i1 %313, label %314, label %316
-314:                                              ; preds = %306
-  %315 = call i64 @launch(ptr noundef nonnull %310, ptr noundef nonnull %18, ptr noundef nonnull %7) #13
-  br label %323
-316:                                              ; preds = %306
-  %317 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
-  %318 = tail call ptr %317() #11
-  %319 = call i64 @launch(ptr noundef nonnull %310, ptr noundef nonnull %18, ptr noundef nonnull %7) #13
-  %320 = icmp eq ptr %318, null
-  br i1 %320, label %323, label %321
-321:                                              ; preds = %316
-  %322 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 264), align 8
-  tail call void %322(ptr noundef nonnull %318) #11
-  br label %323
-323:                                              ; preds = %314, %321, %316
-  %324 = phi i64 [ %315, %314 ], [ %319, %321 ], [ %319, %316 ]
-  %325 = icmp ne i64 %309, 0
-  %326 = or i1 %298, %325
-  %327 = icmp ne i64 %324, 0
-  %328 = select i1 %326, i1 true, i1 %327
-  br i1 %328, label %384, label %329
-329:                                              ; preds = %323
-  %330 = load ptr, ptr %296, align 8
-  %331 = load i64, ptr %295, align 8
-  %332 = getelementptr inbounds i64, ptr %330, i64 %331
-  %333 = load i64, ptr %332, align 8
-  %334 = icmp eq i64 %333, 0
-  br i1 %334, label %394, label %335
-335:                                              ; preds = %329
-  %336 = load i64, ptr %8, align 8
-  %337 = load i64, ptr %10, align 8
-  %338 = add nsw i64 %337, %336
-  %339 = load i64, ptr %300, align 8
-  %340 = add nsw i64 %338, %339
-  %341 = getelementptr inbounds [0 x i64], ptr %299, i64 0, i64 %340
-  %342 = load i64, ptr %341, align 8
-  %343 = getelementptr inbounds i64, ptr %4, i64 %342
-  store i64 %331, ptr %343, align 8
-  %344 = inttoptr i64 %333 to ptr
-  %345 = load i64, ptr %295, align 8
-  store i64 %345, ptr %302, align 8
-  %346 = getelementptr inbounds nuw i8, ptr %344, i64 8
-  %347 = load ptr, ptr %346, align 8
-  %348 = icmp eq ptr %347, null
-  br i1 %348, label %352, label %349
-349:                                              ; preds = %335
-  %350 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
-  %351 = tail call ptr %350(ptr noundef nonnull %347, ptr noundef null, i64 noundef 0, ptr noundef null) #11
+  %193 = getelementptr inbounds nuw [0 x i64], ptr %185, i64 0, i64 %190
+  %194 = load i64, ptr %193, align 8
+  %195 = icmp eq i64 %192, %194
+  br i1 %195, label %196, label %218
+196:                                              ; preds = %189
+  %197 = getelementptr inbounds nuw i64, ptr %182, i64 %190
+  %198 = load i64, ptr %197, align 8
+  %199 = add nuw nsw i64 %190, %172
+  %200 = getelementptr inbounds nuw [0 x i64], ptr %185, i64 0, i64 %199
+  %201 = load i64, ptr %200, align 8
+  %202 = icmp eq i64 %198, %201
+  br i1 %202, label %186, label %218
+203:                                              ; preds = %186, %176
+  %204 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 368), align 8
+  %205 = getelementptr inbounds i8, ptr %143, i64 %204
+  %206 = load ptr, ptr %205, align 8
+  %207 = icmp eq ptr %206, null
+  br i1 %207, label %213, label %208
+208:                                              ; preds = %203
+  %209 = getelementptr inbounds i8, ptr %206, i64 %144
+  %210 = load ptr, ptr %209, align 8
+  %211 = load ptr, ptr %97, align 8
+  %212 = icmp eq ptr %210, %211
+  br i1 %212, label %213, label %218
+213:                                              ; preds = %203, %208
+  %214 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
+  tail call void %214(ptr noundef nonnull %143) #11
+  %215 = load i64, ptr %95, align 8
+  %216 = getelementptr inbounds i64, ptr %19, i64 %215
+  %217 = load i64, ptr %216, align 8
+  store i64 %217, ptr %98, align 8
+  br label %278
+218:                                              ; preds = %189, %196, %159, %168, %149, %153, %137, %208, %134, %131
+  %219 = getelementptr i64, ptr %98, i64 %100
+  %220 = getelementptr inbounds nuw i8, ptr %132, i64 32
+  %221 = load i64, ptr %220, align 8
+  %222 = getelementptr inbounds nuw i8, ptr %132, i64 24
+  %223 = load i64, ptr %222, align 8
+  %224 = mul nsw i64 %223, %221
+  %225 = icmp slt i64 %224, 513
+  br i1 %225, label %259, label %226
+226:                                              ; preds = %218
+  %227 = getelementptr inbounds nuw i8, ptr %132, i64 8
+  %228 = load ptr, ptr %227, align 8
+  %229 = icmp eq ptr %228, null
+  br i1 %229, label %233, label %230
+230:                                              ; preds = %226
+  %231 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
+  %232 = tail call ptr %231(ptr noundef nonnull %228, ptr noundef null, i64 noundef 0, ptr noundef null) #11
+  br label %256
+233:                                              ; preds = %226
+  %234 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
+  %235 = load ptr, ptr %132, align 8
+  tail call void %234(ptr noundef %235) #11
+  %236 = getelementptr inbounds nuw i8, ptr %132, i64 40
+  %237 = load i64, ptr %236, align 8
+  %238 = icmp eq i64 %237, 0
+  br i1 %238, label %242, label %239
+239:                                              ; preds = %233
+  %240 = getelementptr inbounds nuw i8, ptr %132, i64 16
+  %241 = load i64, ptr %240, align 8
+  br label %247
+242:                                              ; preds = %233
+  %243 = getelementptr inbounds nuw i8, ptr %132, i64 48
+  %244 = getelementptr inbounds nuw i8, ptr %132, i64 16
+  %245 = load i64, ptr %244, align 8
+  %246 = getelementptr inbounds i64, ptr %243, i64 %245
+  br label %247
+247:                                              ; preds = %242, %239
+  %248 = phi i64 [ %245, %242 ], [ %241, %239 ]
+  %249 = phi ptr [ %246, %242 ], [ null, %239 ]
+  %250 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 296), align 8
+  %251 = load ptr, ptr %96, align 8
+  %252 = load ptr, ptr %132, align 8
+  %253 = trunc i64 %248 to i32
+  %254 = getelementptr inbounds nuw i8, ptr %132, i64 48
+  %255 = tail call ptr %250(ptr noundef %251, ptr noundef %252, i32 noundef %253, ptr noundef nonnull %254, ptr noundef %249, ptr noundef null, i32 noundef 0, ptr noundef null) #11
+  br label %256
+256:                                              ; preds = %247, %230
+  %257 = phi ptr [ %255, %247 ], [ %232, %230 ]
+  %258 = icmp eq ptr %257, null
+  br i1 %258, label %285, label %268
+259:                                              ; preds = %218
+  %260 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
+  %261 = add nsw i64 %224, 1
+  %262 = tail call ptr %260(ptr noundef null, i64 noundef %261) #11
+  %263 = icmp eq ptr %262, null
+  br i1 %263, label %285, label %264
+264:                                              ; preds = %259
+  %265 = ptrtoint ptr %262 to i64
+  %266 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 328), align 8
+  %267 = add nsw i64 %266, %265
+  br label %272
+268:                                              ; preds = %256
+  %269 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 336), align 8
+  %270 = getelementptr inbounds i8, ptr %257, i64 %269
+  %271 = load i64, ptr %270, align 8
+  br label %272
+272:                                              ; preds = %268, %264
+  %273 = phi ptr [ %262, %264 ], [ %257, %268 ]
+  %274 = phi i64 [ %267, %264 ], [ %271, %268 ]
+  store i64 %274, ptr %219, align 8
+  br i1 %101, label %278, label %275
+275:                                              ; preds = %272
+  %276 = add nsw i64 %274, 63
+  %277 = and i64 %276, -64
+  store i64 %277, ptr %219, align 8
+  br label %278
+278:                                              ; preds = %110, %213, %275, %272, %119
+  %279 = phi ptr [ %112, %110 ], [ %130, %119 ], [ %273, %275 ], [ %273, %272 ], [ %143, %213 ]
+  %280 = getelementptr inbounds nuw ptr, ptr %23, i64 %100
+  store ptr %279, ptr %280, align 8
+  %281 = add nuw nsw i64 %100, 1
+  %282 = load i64, ptr %14, align 8
+  %283 = add nsw i64 %282, %12
+  %284 = icmp slt i64 %281, %283
+  br i1 %284, label %99, label %285
+285:                                              ; preds = %256, %259, %278
+  %286 = phi i64 [ %281, %278 ], [ %100, %259 ], [ %100, %256 ]
+  %287 = load i64, ptr %14, align 8
+  %288 = add nsw i64 %287, %12
+  br label %289
+289:                                              ; preds = %285, %87
+  %290 = phi i64 [ %288, %285 ], [ %88, %87 ]
+  %291 = phi i64 [ %287, %285 ], [ %20, %87 ]
+  %292 = phi i64 [ %286, %285 ], [ 0, %87 ]
+  %293 = icmp eq i64 %292, %290
+  br i1 %293, label %294, label %465
+294:                                              ; preds = %289
+  %295 = getelementptr inbounds nuw i8, ptr %2, i64 24
+  %296 = load ptr, ptr %295, align 8
+  %297 = icmp eq ptr %296, null
+  br i1 %297, label %303, label %298
+298:                                              ; preds = %294
+  %299 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
+  %300 = tail call ptr %299(ptr noundef nonnull %296, ptr noundef null, i64 noundef 0, ptr noundef null) #11
+  %301 = icmp eq ptr %300, null
+  %302 = load i64, ptr %14, align 8
+  br i1 %301, label %465, label %303
+303:                                              ; preds = %294, %298
+  %304 = phi i64 [ %302, %298 ], [ %291, %294 ]
+  %305 = phi ptr [ %300, %298 ], [ null, %294 ]
+  %306 = getelementptr inbounds i64, ptr %27, i64 %304
+  %307 = getelementptr inbounds nuw i8, ptr %2, i64 48
+  %308 = load ptr, ptr %307, align 8
+  %309 = icmp eq ptr %308, null
+  br i1 %309, label %316, label %310
+310:                                              ; preds = %303
+  %311 = getelementptr i64, ptr %19, i64 %10
+  %312 = getelementptr i64, ptr %311, i64 %292
+  %313 = getelementptr i8, ptr %312, i64 -8
+  %314 = load i64, ptr %313, align 8
+  %315 = inttoptr i64 %314 to ptr
+  br label %316
+316:                                              ; preds = %303, %310
+  %317 = phi ptr [ %315, %310 ], [ null, %303 ]
+  %318 = getelementptr inbounds nuw i8, ptr %2, i64 72
+  %319 = icmp eq ptr %317, null
+  %320 = getelementptr inbounds nuw i8, ptr %1, i64 80
+  %321 = getelementptr inbounds nuw i8, ptr %1, i64 64
+  %322 = getelementptr i64, ptr %19, i64 %10
+  %323 = getelementptr i64, ptr %322, i64 %292
+  %324 = getelementptr inbounds nuw i8, ptr %2, i64 48
+  %325 = getelementptr inbounds nuw i8, ptr %2, i64 40
+  %326 = getelementptr inbounds nuw i8, ptr %0, i64 80
+  %327 = load i64, ptr %318, align 8
+  %328 = icmp slt i64 %327, 1
+  br i1 %328, label %458, label %329
+329:                                              ; preds = %316, %448
+  %330 = phi ptr [ %453, %448 ], [ %306, %316 ]
+  %331 = phi ptr [ %449, %448 ], [ null, %316 ]
+  %332 = phi i64 [ %450, %448 ], [ 0, %316 ]
+  %333 = getelementptr inbounds nuw i8, ptr %330, i64 8
+  %334 = getelementptr inbounds nuw i8, ptr %330, i64 48
+  %335 = load i64, ptr %334, align 8
+  %336 = icmp eq i64 %335, 0
+  br i1 %336, label %337, label %339
+337:                                              ; preds = %329
+  %338 = call i64 @launch(ptr noundef nonnull %333, ptr noundef nonnull %19, ptr noundef nonnull %8) #13
+  br label %346
+339:                                              ; preds = %329
+  %340 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 264), align 8
+  %341 = call ptr %340() #11
+  %342 = call i64 @launch(ptr noundef nonnull %333, ptr noundef nonnull %19, ptr noundef nonnull %8) #13
+  %343 = icmp eq ptr %341, null
+  br i1 %343, label %346, label %344
+344:                                              ; preds = %339
+  %345 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 272), align 8
+  call void %345(ptr noundef nonnull %341) #11
+  br label %346
+346:                                              ; preds = %337, %344, %339
+  %347 = phi i64 [ %338, %337 ], [ %342, %344 ], [ %342, %339 ]
+  %348 = icmp ne i64 %332, 0
+  %349 = or i1 %319, %348
+  %350 = icmp ne i64 %347, 0
+  %351 = select i1 %349, i1 true, i1 %350
+  br i1 %351, label %448, label %352
+352:                                              ; preds = %346
+  %353 = load i64, ptr %317, align 8
+  %354 = load i64, ptr %321, align 8
+  %355 = add nsw i64 %354, %13
+  %356 = getelementptr inbounds [0 x i64], ptr %320, i64 0, i64 %355
+  %357 = load i64, ptr %356, align 8
+  %358 = getelementptr inbounds i64, ptr %4, i64 %357
+  store i64 %353, ptr %358, align 8
+  store i64 %353, ptr %323, align 8
+  %359 = load ptr, ptr %324, align 8
+  %360 = getelementptr inbounds i64, ptr %359, i64 %353
+  %361 = load i64, ptr %360, align 8
+  %362 = icmp eq i64 %361, 0
+  br i1 %362, label %363, label %388
+363:                                              ; preds = %352
+  call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %7) #12
+  %364 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  %365 = call ptr %364(i64 noundef %353) #11
+  store ptr %365, ptr %7, align 8
+  %366 = icmp eq ptr %365, null
+  br i1 %366, label %377, label %367
+367:                                              ; preds = %363
+  %368 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
+  %369 = load ptr, ptr %325, align 8
+  %370 = call ptr %368(ptr noundef %369, ptr noundef nonnull %7, i64 noundef 1, ptr noundef null) #11
+  %371 = load ptr, ptr %7, align 8
+  %372 = icmp eq ptr %371, null
+  br i1 %372, label %375, label %373
+373:                                              ; preds = %367
+  %374 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  call void %374(ptr noundef nonnull %371) #11
   br label %375
-352:                                              ; preds = %335
-  %353 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
-  %354 = load ptr, ptr %344, align 8
-  tail call void %353(ptr noundef %354) #11
-  %355 = getelementptr inbounds nuw i8, ptr %344, i64 40
-  %356 = load i64, ptr %355, align 8
-  %357 = icmp eq i64 %356, 0
-  br i1 %357, label %361, label %358
-358:                                              ; preds = %352
-  %359 = getelementptr inbounds nuw i8, ptr %344, i64 16
-  %360 = load i64, ptr %359, align 8
-  br label %366
-361:                                              ; preds = %352
-  %362 = getelementptr inbounds nuw i8, ptr %344, i64 48
-  %363 = getelementptr inbounds nuw i8, ptr %344, i64 16
-  %364 = load i64, ptr %363, align 8
-  %365 = getelementptr inbounds i64, ptr %362, i64 %364
-  br label %366
-366:                                              ; preds = %361, %358
-  %367 = phi i64 [ %364, %361 ], [ %360, %358 ]
-  %368 = phi ptr [ %365, %361 ], [ null, %358 ]
-  %369 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 288), align 8
-  %370 = load ptr, ptr %303, align 8
-  %371 = load ptr, ptr %344, align 8
-  %372 = trunc i64 %367 to i32
-  %373 = getelementptr inbounds nuw i8, ptr %344, i64 48
-  %374 = tail call ptr %369(ptr noundef %370, ptr noundef %371, i32 noundef %372, ptr noundef nonnull %373, ptr noundef %368, ptr noundef null, i32 noundef 0, ptr noundef null) #11
-  br label %375
-375:                                              ; preds = %349, %366
-  %376 = phi ptr [ %374, %366 ], [ %351, %349 ]
-  %377 = icmp eq ptr %376, null
-  br i1 %377, label %394, label %378
-378:                                              ; preds = %375
-  %379 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
-  %380 = load ptr, ptr %21, align 16
-  tail call void %379(ptr noundef %380) #11
-  store ptr %376, ptr %21, align 16
-  %381 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 320), align 8
-  %382 = getelementptr inbounds i8, ptr %376, i64 %381
-  %383 = load i64, ptr %382, align 8
-  store i64 %383, ptr %301, align 8
-  br label %384
-384:                                              ; preds = %323, %378
-  %385 = phi ptr [ %308, %323 ], [ %344, %378 ]
-  %386 = add nuw nsw i64 %309, 1
-  %387 = load i64, ptr %307, align 8
-  %388 = getelementptr i64, ptr %307, i64 %387
-  %389 = getelementptr i8, ptr %388, i64 8
-  %390 = load i64, ptr %297, align 8
-  %391 = icmp slt i64 %386, %390
-  %392 = icmp eq i64 %324, 0
-  %393 = select i1 %391, i1 %392, i1 false
-  br i1 %393, label %306, label %394
-394:                                              ; preds = %329, %375, %384, %294
-  %395 = phi ptr [ null, %294 ], [ null, %329 ], [ %344, %375 ], [ %385, %384 ]
-  %396 = phi i1 [ false, %294 ], [ false, %329 ], [ true, %375 ], [ false, %384 ]
-  %397 = phi i64 [ 0, %294 ], [ 0, %329 ], [ 0, %375 ], [ %324, %384 ]
-  %398 = icmp eq ptr %283, null
-  br i1 %398, label %401, label %399
-399:                                              ; preds = %394
-  %400 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
-  tail call void %400(ptr noundef nonnull %283) #11
-  br label %401
-401:                                              ; preds = %399, %394
-  %402 = icmp ne i64 %397, 0
-  %403 = select i1 %396, i1 true, i1 %402
-  br i1 %403, label %410, label %404
-404:                                              ; preds = %401
-  %405 = icmp eq ptr %295, null
-  %406 = icmp ne ptr %395, null
-  %407 = select i1 %405, i1 true, i1 %406
-  %408 = freeze i1 %407
-  %409 = select i1 %408, i64 %11, i64 0
-  br label %410
-410:                                              ; preds = %404, %267, %276, %401
-  %411 = phi i1 [ false, %401 ], [ false, %276 ], [ false, %267 ], [ %408, %404 ]
-  %412 = phi i64 [ %397, %401 ], [ 0, %276 ], [ 0, %267 ], [ 0, %404 ]
-  %413 = phi i1 [ %396, %401 ], [ true, %276 ], [ true, %267 ], [ %396, %404 ]
-  %414 = phi ptr [ %395, %401 ], [ null, %276 ], [ null, %267 ], [ %395, %404 ]
-  %415 = phi i1 [ %402, %401 ], [ false, %276 ], [ false, %267 ], [ %402, %404 ]
-  %416 = phi i64 [ 0, %401 ], [ 0, %276 ], [ 0, %267 ], [ %409, %404 ]
-  %417 = icmp sgt i64 %270, %416
-  br i1 %417, label %418, label %425
-418:                                              ; preds = %410, %418
-  %419 = phi i64 [ %421, %418 ], [ %270, %410 ]
-  %420 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
-  %421 = add nsw i64 %419, -1
-  %422 = getelementptr inbounds ptr, ptr %21, i64 %421
-  %423 = load ptr, ptr %422, align 8
-  tail call void %420(ptr noundef %423) #11
-  %424 = icmp sgt i64 %421, %416
-  br i1 %424, label %418, label %425
-425:                                              ; preds = %418, %410
-  br i1 %413, label %498, label %426
-426:                                              ; preds = %425
-  br i1 %415, label %427, label %468
-427:                                              ; preds = %426
-  %428 = load i64, ptr %7, align 8
-  %429 = icmp eq i64 %412, -1
-  br i1 %429, label %430, label %433
-430:                                              ; preds = %427
-  %431 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 192), align 8
-  %432 = tail call ptr %431() #11
-  br label %498
-433:                                              ; preds = %427
-  %434 = getelementptr inbounds nuw i8, ptr %2, i64 8
-  %435 = load ptr, ptr %434, align 8
-  %436 = icmp eq ptr %435, null
-  br i1 %436, label %498, label %437
-437:                                              ; preds = %433
-  call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %6) #12
-  %438 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
-  %439 = tail call ptr %438(i64 noundef range(i64 1, 0) %412) #11
-  store ptr %439, ptr %6, align 16
-  %440 = getelementptr inbounds nuw i8, ptr %6, i64 8
-  %441 = icmp eq ptr %439, null
-  br i1 %441, label %466, label %442
-442:                                              ; preds = %437
-  %443 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
-  %444 = tail call ptr %443(i64 noundef %428) #11
-  store ptr %444, ptr %440, align 8
-  %445 = icmp eq ptr %444, null
-  br i1 %445, label %452, label %446
-446:                                              ; preds = %442
-  %447 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
-  %448 = load ptr, ptr %434, align 8
-  %449 = call ptr %447(ptr noundef %448, ptr noundef nonnull %6, i64 noundef 2, ptr noundef null) #11
-  %450 = load ptr, ptr %6, align 16
-  %451 = icmp eq ptr %450, null
-  br i1 %451, label %456, label %452
-452:                                              ; preds = %446, %442
-  %453 = phi ptr [ %449, %446 ], [ null, %442 ]
-  %454 = phi ptr [ %450, %446 ], [ %439, %442 ]
-  %455 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
-  call void %455(ptr noundef nonnull %454) #11
-  br label %456
-456:                                              ; preds = %452, %446
-  %457 = phi ptr [ %453, %452 ], [ %449, %446 ]
-  %458 = load ptr, ptr %440, align 8
-  %459 = icmp eq ptr %458, null
-  br i1 %459, label %462, label %460
-460:                                              ; preds = %456
-  %461 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
-  call void %461(ptr noundef nonnull %458) #11
-  br label %462
-462:                                              ; preds = %460, %456
-  %463 = icmp eq ptr %457, null
-  br i1 %463, label %466, label %464
-464:                                              ; preds = %462
-  %465 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
-  call void %465(ptr noundef nonnull %457) #11
-  br label %466
-466:                                              ; preds = %464, %462, %437
-  %467 = phi i32 [ 0, %464 ], [ -1, %462 ], [ -1, %437 ]
-  call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %6) #12
-  br label %498
-468:                                              ; preds = %426
-  br i1 %411, label %469, label %498
-469:                                              ; preds = %468
-  %470 = icmp sgt i64 %11, 0
-  br i1 %470, label %471, label %498
-471:                                              ; preds = %469
-  %472 = getelementptr inbounds nuw i8, ptr %1, i64 80
-  %473 = icmp eq ptr %414, null
-  br label %474
-474:                                              ; preds = %471, %494
-  %475 = phi i64 [ 0, %471 ], [ %496, %494 ]
-  %476 = add nsw i64 %475, %9
-  %477 = getelementptr inbounds [0 x i64], ptr %472, i64 0, i64 %476
-  %478 = load i64, ptr %477, align 8
-  %479 = getelementptr inbounds %struct.value, ptr %3, i64 %478
-  %480 = getelementptr inbounds i64, ptr %18, i64 %476
-  %481 = load i64, ptr %480, align 8
-  br i1 %473, label %482, label %485
-482:                                              ; preds = %474
-  %483 = getelementptr inbounds nuw %struct.result, ptr %24, i64 %475
-  %484 = load ptr, ptr %483, align 8
-  br label %485
-485:                                              ; preds = %474, %482
-  %486 = phi ptr [ %484, %482 ], [ %414, %474 ]
-  %487 = getelementptr inbounds nuw ptr, ptr %21, i64 %475
-  %488 = load ptr, ptr %487, align 8
-  %489 = getelementptr inbounds nuw i8, ptr %479, i64 16
-  %490 = load ptr, ptr %489, align 8
-  %491 = icmp eq ptr %490, null
-  br i1 %491, label %494, label %492
-492:                                              ; preds = %485
-  %493 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
-  tail call void %493(ptr noundef nonnull %490) #11
-  br label %494
-494:                                              ; preds = %485, %492
-  store i64 %481, ptr %479, align 8
-  %495 = getelementptr inbounds nuw i8, ptr %479, i64 8
-  store ptr %486, ptr %495, align 8
-  store ptr %488, ptr %489, align 8
-  %496 = add nuw nsw i64 %475, 1
-  %497 = icmp eq i64 %496, %11
-  br i1 %497, label %498, label %474
-498:                                              ; preds = %494, %469, %466, %433, %430, %425, %468, %80
-  %499 = phi i32 [ 0, %80 ], [ -1, %425 ], [ 0, %468 ], [ -1, %430 ], [ %467, %466 ], [ 0, %433 ], [ 1, %469 ], [ 1, %494 ]
-  call void @llvm.stackrestore.p0(ptr %17)
+375:                                              ; preds = %373, %367
+  %376 = icmp eq ptr %370, null
+  br i1 %376, label %377, label %378
+377:                                              ; preds = %363, %375
   call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %7) #12
-  ret i32 %499
+  br label %458
+378:                                              ; preds = %375
+  %379 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 160), align 8
+  %380 = call i64 %379(ptr noundef nonnull %370) #11
+  %381 = load ptr, ptr %324, align 8
+  %382 = getelementptr inbounds i64, ptr %381, i64 %353
+  store i64 %380, ptr %382, align 8
+  %383 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  call void %383(ptr noundef nonnull %370) #11
+  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %7) #12
+  %384 = load ptr, ptr %324, align 8
+  %385 = getelementptr inbounds i64, ptr %384, i64 %353
+  %386 = load i64, ptr %385, align 8
+  %387 = icmp eq i64 %386, 0
+  br i1 %387, label %458, label %388
+388:                                              ; preds = %352, %378
+  %389 = phi i64 [ %386, %378 ], [ %361, %352 ]
+  %390 = inttoptr i64 %389 to ptr
+  %391 = getelementptr inbounds nuw i8, ptr %390, i64 32
+  %392 = load i64, ptr %391, align 8
+  %393 = getelementptr inbounds nuw i8, ptr %390, i64 24
+  %394 = load i64, ptr %393, align 8
+  %395 = mul nsw i64 %394, %392
+  %396 = icmp slt i64 %395, 513
+  br i1 %396, label %430, label %397
+397:                                              ; preds = %388
+  %398 = getelementptr inbounds nuw i8, ptr %390, i64 8
+  %399 = load ptr, ptr %398, align 8
+  %400 = icmp eq ptr %399, null
+  br i1 %400, label %404, label %401
+401:                                              ; preds = %397
+  %402 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
+  %403 = call ptr %402(ptr noundef nonnull %399, ptr noundef null, i64 noundef 0, ptr noundef null) #11
+  br label %427
+404:                                              ; preds = %397
+  %405 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
+  %406 = load ptr, ptr %390, align 8
+  call void %405(ptr noundef %406) #11
+  %407 = getelementptr inbounds nuw i8, ptr %390, i64 40
+  %408 = load i64, ptr %407, align 8
+  %409 = icmp eq i64 %408, 0
+  br i1 %409, label %413, label %410
+410:                                              ; preds = %404
+  %411 = getelementptr inbounds nuw i8, ptr %390, i64 16
+  %412 = load i64, ptr %411, align 8
+  br label %418
+413:                                              ; preds = %404
+  %414 = getelementptr inbounds nuw i8, ptr %390, i64 48
+  %415 = getelementptr inbounds nuw i8, ptr %390, i64 16
+  %416 = load i64, ptr %415, align 8
+  %417 = getelementptr inbounds i64, ptr %414, i64 %416
+  br label %418
+418:                                              ; preds = %413, %410
+  %419 = phi i64 [ %416, %413 ], [ %412, %410 ]
+  %420 = phi ptr [ %417, %413 ], [ null, %410 ]
+  %421 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 296), align 8
+  %422 = load ptr, ptr %326, align 8
+  %423 = load ptr, ptr %390, align 8
+  %424 = trunc i64 %419 to i32
+  %425 = getelementptr inbounds nuw i8, ptr %390, i64 48
+  %426 = call ptr %421(ptr noundef %422, ptr noundef %423, i32 noundef %424, ptr noundef nonnull %425, ptr noundef %420, ptr noundef null, i32 noundef 0, ptr noundef null) #11
+  br label %427
+427:                                              ; preds = %418, %401
+  %428 = phi ptr [ %426, %418 ], [ %403, %401 ]
+  %429 = icmp eq ptr %428, null
+  br i1 %429, label %458, label %439
+430:                                              ; preds = %388
+  %431 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
+  %432 = add nsw i64 %395, 1
+  %433 = call ptr %431(ptr noundef null, i64 noundef %432) #11
+  %434 = icmp eq ptr %433, null
+  br i1 %434, label %458, label %435
+435:                                              ; preds = %430
+  %436 = ptrtoint ptr %433 to i64
+  %437 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 328), align 8
+  %438 = add nsw i64 %437, %436
+  br label %443
+439:                                              ; preds = %427
+  %440 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 336), align 8
+  %441 = getelementptr inbounds i8, ptr %428, i64 %440
+  %442 = load i64, ptr %441, align 8
+  br label %443
+443:                                              ; preds = %439, %435
+  %444 = phi ptr [ %433, %435 ], [ %428, %439 ]
+  %445 = phi i64 [ %438, %435 ], [ %442, %439 ]
+  store i64 %445, ptr %322, align 8
+  %446 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  %447 = load ptr, ptr %23, align 16
+  call void %446(ptr noundef %447) #11
+  store ptr %444, ptr %23, align 16
+  br label %448
+448:                                              ; preds = %346, %443
+  %449 = phi ptr [ %390, %443 ], [ %331, %346 ]
+  %450 = add nuw nsw i64 %332, 1
+  %451 = load i64, ptr %330, align 8
+  %452 = getelementptr i64, ptr %330, i64 %451
+  %453 = getelementptr i8, ptr %452, i64 8
+  %454 = load i64, ptr %318, align 8
+  %455 = icmp sge i64 %450, %454
+  %456 = icmp ne i64 %347, 0
+  %457 = select i1 %455, i1 true, i1 %456
+  br i1 %457, label %458, label %329
+458:                                              ; preds = %427, %430, %378, %448, %316, %377
+  %459 = phi i1 [ false, %377 ], [ true, %316 ], [ true, %448 ], [ false, %378 ], [ false, %430 ], [ false, %427 ]
+  %460 = phi ptr [ null, %377 ], [ null, %316 ], [ %449, %448 ], [ null, %378 ], [ %390, %430 ], [ %390, %427 ]
+  %461 = phi i64 [ 0, %377 ], [ 0, %316 ], [ %347, %448 ], [ 0, %378 ], [ 0, %430 ], [ 0, %427 ]
+  %462 = icmp eq ptr %305, null
+  br i1 %462, label %465, label %463
+463:                                              ; preds = %458
+  %464 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  call void %464(ptr noundef nonnull %305) #11
+  br label %465
+465:                                              ; preds = %298, %289, %463, %458
+  %466 = phi i64 [ %461, %463 ], [ %461, %458 ], [ 0, %289 ], [ 0, %298 ]
+  %467 = phi i1 [ %459, %463 ], [ %459, %458 ], [ false, %289 ], [ false, %298 ]
+  %468 = phi ptr [ %460, %463 ], [ %460, %458 ], [ null, %289 ], [ null, %298 ]
+  %469 = icmp eq i64 %466, 0
+  %470 = select i1 %467, i1 %469, i1 false
+  %471 = select i1 %470, i64 %12, i64 0
+  %472 = icmp sgt i64 %292, %471
+  br i1 %472, label %473, label %480
+473:                                              ; preds = %465, %473
+  %474 = phi i64 [ %476, %473 ], [ %292, %465 ]
+  %475 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  %476 = add nsw i64 %474, -1
+  %477 = getelementptr inbounds ptr, ptr %23, i64 %476
+  %478 = load ptr, ptr %477, align 8
+  call void %475(ptr noundef %478) #11
+  %479 = icmp sgt i64 %476, %471
+  br i1 %479, label %473, label %480
+480:                                              ; preds = %473, %465
+  br i1 %467, label %481, label %552
+481:                                              ; preds = %480
+  br i1 %469, label %482, label %487
+482:                                              ; preds = %481
+  %483 = icmp sgt i64 %12, 0
+  br i1 %483, label %484, label %552
+484:                                              ; preds = %482
+  %485 = getelementptr inbounds nuw i8, ptr %1, i64 80
+  %486 = icmp eq ptr %468, null
+  br label %528
+487:                                              ; preds = %481
+  %488 = load i64, ptr %8, align 8
+  %489 = icmp eq i64 %466, -1
+  br i1 %489, label %490, label %493
+490:                                              ; preds = %487
+  %491 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 192), align 8
+  %492 = call ptr %491() #11
+  br label %552
+493:                                              ; preds = %487
+  %494 = getelementptr inbounds nuw i8, ptr %2, i64 8
+  %495 = load ptr, ptr %494, align 8
+  %496 = icmp eq ptr %495, null
+  br i1 %496, label %552, label %497
+497:                                              ; preds = %493
+  call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %6) #12
+  %498 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  %499 = call ptr %498(i64 noundef range(i64 1, 0) %466) #11
+  store ptr %499, ptr %6, align 16
+  %500 = getelementptr inbounds nuw i8, ptr %6, i64 8
+  %501 = icmp eq ptr %499, null
+  br i1 %501, label %526, label %502
+502:                                              ; preds = %497
+  %503 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  %504 = call ptr %503(i64 noundef %488) #11
+  store ptr %504, ptr %500, align 8
+  %505 = icmp eq ptr %504, null
+  br i1 %505, label %512, label %506
+506:                                              ; preds = %502
+  %507 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
+  %508 = load ptr, ptr %494, align 8
+  %509 = call ptr %507(ptr noundef %508, ptr noundef nonnull %6, i64 noundef 2, ptr noundef null) #11
+  %510 = load ptr, ptr %6, align 16
+  %511 = icmp eq ptr %510, null
+  br i1 %511, label %516, label %512
+512:                                              ; preds = %506, %502
+  %513 = phi ptr [ %509, %506 ], [ null, %502 ]
+  %514 = phi ptr [ %510, %506 ], [ %499, %502 ]
+  %515 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  call void %515(ptr noundef nonnull %514) #11
+  br label %516
+516:                                              ; preds = %512, %506
+  %517 = phi ptr [ %513, %512 ], [ %509, %506 ]
+  %518 = load ptr, ptr %500, align 8
+  %519 = icmp eq ptr %518, null
+  br i1 %519, label %522, label %520
+520:                                              ; preds = %516
+  %521 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  call void %521(ptr noundef nonnull %518) #11
+  br label %522
+522:                                              ; preds = %520, %516
+  %523 = icmp eq ptr %517, null
+  br i1 %523, label %526, label %524
+524:                                              ; preds = %522
+  %525 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  call void %525(ptr noundef nonnull %517) #11
+  br label %526
+526:                                              ; preds = %524, %522, %497
+  %527 = phi i32 [ 0, %524 ], [ -1, %522 ], [ -1, %497 ]
+  call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %6) #12
+  br label %552
+528:                                              ; preds = %484, %548
+  %529 = phi i64 [ 0, %484 ], [ %550, %548 ]
+  %530 = add nsw i64 %529, %10
+  %531 = getelementptr inbounds [0 x i64], ptr %485, i64 0, i64 %530
+  %532 = load i64, ptr %531, align 8
+  %533 = getelementptr inbounds %struct.value, ptr %3, i64 %532
+  %534 = getelementptr inbounds i64, ptr %19, i64 %530
+  %535 = load i64, ptr %534, align 8
+  br i1 %486, label %536, label %539
+536:                                              ; preds = %528
+  %537 = getelementptr inbounds nuw %struct.result, ptr %26, i64 %529
+  %538 = load ptr, ptr %537, align 8
+  br label %539
+539:                                              ; preds = %528, %536
+  %540 = phi ptr [ %538, %536 ], [ %468, %528 ]
+  %541 = getelementptr inbounds nuw ptr, ptr %23, i64 %529
+  %542 = load ptr, ptr %541, align 8
+  %543 = getelementptr inbounds nuw i8, ptr %533, i64 16
+  %544 = load ptr, ptr %543, align 8
+  %545 = icmp eq ptr %544, null
+  br i1 %545, label %548, label %546
+546:                                              ; preds = %539
+  %547 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  call void %547(ptr noundef nonnull %544) #11
+  br label %548
+548:                                              ; preds = %539, %546
+  store i64 %535, ptr %533, align 8
+  %549 = getelementptr inbounds nuw i8, ptr %533, i64 8
+  store ptr %540, ptr %549, align 8
+  store ptr %542, ptr %543, align 8
+  %550 = add nuw nsw i64 %529, 1
+  %551 = icmp eq i64 %550, %12
+  br i1 %551, label %552, label %528
+552:                                              ; preds = %548, %482, %526, %493, %490, %480, %82
+  %553 = phi i32 [ 0, %82 ], [ -1, %480 ], [ -1, %490 ], [ %527, %526 ], [ 0, %493 ], [ 1, %482 ], [ 1, %548 ]
+  call void @llvm.stackrestore.p0(ptr %18)
+  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %8) #12
+  ret i32 %553
 }
 define internal fastcc range(i32 -1, 3) i32 @asked(ptr nocapture noundef readonly %0, ptr nocapture noundef readonly %1, ptr nocapture noundef nonnull %2, ptr nocapture noundef nonnull %3) unnamed_addr #2 {
   %5 = getelementptr inbounds nuw i8, ptr %1, i64 48
@@ -2269,7 +2341,7 @@ define internal fastcc range(i32 -1, 3) i32 @asked(ptr nocapture noundef readonl
   %23 = getelementptr inbounds %struct.value, ptr %2, i64 %22
   %24 = getelementptr inbounds nuw i8, ptr %23, i64 16
   %25 = load ptr, ptr %24, align 8
-  %26 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 304), align 8
+  %26 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 312), align 8
   %27 = getelementptr inbounds i8, ptr %25, i64 %26
   %28 = getelementptr inbounds i8, ptr %27, i64 -8
   %29 = load i32, ptr %28, align 4
@@ -2282,7 +2354,7 @@ define internal fastcc range(i32 -1, 3) i32 @asked(ptr nocapture noundef readonl
   %35 = icmp eq ptr %32, %34
   br i1 %35, label %36, label %98
 36:                                               ; preds = %31
-  %37 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 320), align 8
+  %37 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 336), align 8
   %38 = getelementptr inbounds i8, ptr %25, i64 %37
   %39 = load i64, ptr %38, align 8
   %40 = load i64, ptr %23, align 8
@@ -2291,7 +2363,7 @@ define internal fastcc range(i32 -1, 3) i32 @asked(ptr nocapture noundef readonl
 42:                                               ; preds = %36
   %43 = getelementptr inbounds nuw i8, ptr %23, i64 8
   %44 = load ptr, ptr %43, align 8
-  %45 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 360), align 8
+  %45 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 376), align 8
   %46 = getelementptr inbounds i8, ptr %25, i64 %45
   %47 = load i64, ptr %46, align 8
   %48 = load ptr, ptr %44, align 8
@@ -2299,7 +2371,7 @@ define internal fastcc range(i32 -1, 3) i32 @asked(ptr nocapture noundef readonl
   %50 = icmp eq i64 %47, %49
   br i1 %50, label %51, label %98
 51:                                               ; preds = %42
-  %52 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 328), align 8
+  %52 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
   %53 = getelementptr inbounds i8, ptr %25, i64 %52
   %54 = load i32, ptr %53, align 4
   %55 = sext i32 %54 to i64
@@ -2308,10 +2380,10 @@ define internal fastcc range(i32 -1, 3) i32 @asked(ptr nocapture noundef readonl
   %58 = icmp eq i64 %57, %55
   br i1 %58, label %59, label %98
 59:                                               ; preds = %51
-  %60 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 336), align 8
+  %60 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
   %61 = getelementptr inbounds i8, ptr %25, i64 %60
   %62 = load ptr, ptr %61, align 8
-  %63 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
+  %63 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 360), align 8
   %64 = getelementptr inbounds i8, ptr %25, i64 %63
   %65 = load ptr, ptr %64, align 8
   %66 = icmp slt i32 %54, 1
@@ -2340,7 +2412,7 @@ define internal fastcc range(i32 -1, 3) i32 @asked(ptr nocapture noundef readonl
   %85 = icmp eq i64 %81, %84
   br i1 %85, label %69, label %98
 86:                                               ; preds = %69, %59
-  %87 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
+  %87 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 368), align 8
   %88 = getelementptr inbounds i8, ptr %25, i64 %87
   %89 = load ptr, ptr %88, align 8
   %90 = icmp eq ptr %89, null
@@ -2440,7 +2512,7 @@ define internal fastcc range(i32 -1, 3) i32 @asked(ptr nocapture noundef readonl
   %165 = icmp eq ptr %150, %164
   br i1 %165, label %224, label %166
 166:                                              ; preds = %162
-  %167 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 312), align 8
+  %167 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 320), align 8
   %168 = getelementptr inbounds i8, ptr %150, i64 %167
   %169 = getelementptr inbounds i64, ptr %100, i64 %6
   %170 = getelementptr inbounds nuw i8, ptr %1, i64 56
@@ -2462,7 +2534,7 @@ define internal fastcc range(i32 -1, 3) i32 @asked(ptr nocapture noundef readonl
   %183 = getelementptr inbounds nuw i64, ptr %169, i64 %178
   %184 = load i64, ptr %183, align 8
   %185 = getelementptr inbounds %struct.value, ptr %2, i64 %184
-  %186 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 320), align 8
+  %186 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 336), align 8
   %187 = getelementptr inbounds i8, ptr %181, i64 %186
   %188 = load i64, ptr %187, align 8
   %189 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 160), align 8
@@ -2722,144 +2794,153 @@ define internal fastcc range(i32 0, 2) i32 @evaluated(ptr nocapture noundef read
 define internal fastcc ptr @shown(ptr nocapture noundef readonly %0, ptr nocapture noundef nonnull readonly %1) unnamed_addr #2 {
   %3 = getelementptr inbounds nuw i8, ptr %1, i64 16
   %4 = load ptr, ptr %3, align 8
-  %5 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 304), align 8
+  %5 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 312), align 8
   %6 = getelementptr inbounds i8, ptr %4, i64 %5
   %7 = load ptr, ptr %6, align 8
-  %8 = getelementptr inbounds nuw i8, ptr %0, i64 80
-  %9 = load ptr, ptr %8, align 8
-  %10 = icmp eq ptr %7, %9
-  br i1 %10, label %11, label %61
-11:                                               ; preds = %2
-  %12 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 320), align 8
-  %13 = getelementptr inbounds i8, ptr %4, i64 %12
-  %14 = load i64, ptr %13, align 8
-  %15 = load i64, ptr %1, align 8
-  %16 = icmp eq i64 %14, %15
-  %17 = getelementptr inbounds nuw i8, ptr %1, i64 8
-  %18 = load ptr, ptr %17, align 8
-  br i1 %16, label %19, label %64
-19:                                               ; preds = %11
-  %20 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 360), align 8
-  %21 = getelementptr inbounds i8, ptr %4, i64 %20
-  %22 = load i64, ptr %21, align 8
-  %23 = load ptr, ptr %18, align 8
-  %24 = ptrtoint ptr %23 to i64
-  %25 = icmp eq i64 %22, %24
-  br i1 %25, label %26, label %64
-26:                                               ; preds = %19
-  %27 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 328), align 8
-  %28 = getelementptr inbounds i8, ptr %4, i64 %27
-  %29 = load i32, ptr %28, align 4
-  %30 = sext i32 %29 to i64
-  %31 = getelementptr inbounds nuw i8, ptr %18, i64 16
-  %32 = load i64, ptr %31, align 8
-  %33 = icmp eq i64 %32, %30
-  br i1 %33, label %34, label %64
-34:                                               ; preds = %26
-  %35 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 336), align 8
-  %36 = getelementptr inbounds i8, ptr %4, i64 %35
-  %37 = load ptr, ptr %36, align 8
-  %38 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
-  %39 = getelementptr inbounds i8, ptr %4, i64 %38
-  %40 = load ptr, ptr %39, align 8
-  %41 = icmp slt i32 %29, 1
-  br i1 %41, label %61, label %42
-42:                                               ; preds = %34
-  %43 = getelementptr inbounds nuw i8, ptr %18, i64 48
-  br label %47
-44:                                               ; preds = %54
-  %45 = add nuw nsw i64 %48, 1
-  %46 = icmp eq i64 %45, %30
-  br i1 %46, label %61, label %47
-47:                                               ; preds = %44, %42
-  %48 = phi i64 [ 0, %42 ], [ %45, %44 ]
-  %49 = getelementptr inbounds nuw i64, ptr %37, i64 %48
-  %50 = load i64, ptr %49, align 8
-  %51 = getelementptr inbounds nuw [0 x i64], ptr %43, i64 0, i64 %48
-  %52 = load i64, ptr %51, align 8
-  %53 = icmp eq i64 %50, %52
-  br i1 %53, label %54, label %64
-54:                                               ; preds = %47
-  %55 = getelementptr inbounds nuw i64, ptr %40, i64 %48
+  %8 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 280), align 8
+  %9 = icmp eq ptr %7, %8
+  %10 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 288), align 8
+  %11 = icmp eq ptr %7, %10
+  %12 = select i1 %9, i1 true, i1 %11
+  br i1 %12, label %67, label %13
+13:                                               ; preds = %2
+  %14 = getelementptr inbounds nuw i8, ptr %0, i64 80
+  %15 = load ptr, ptr %14, align 8
+  %16 = icmp eq ptr %7, %15
+  %17 = load i64, ptr %1, align 8
+  br i1 %16, label %18, label %70
+18:                                               ; preds = %13
+  %19 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 336), align 8
+  %20 = getelementptr inbounds i8, ptr %4, i64 %19
+  %21 = load i64, ptr %20, align 8
+  %22 = icmp eq i64 %21, %17
+  br i1 %22, label %23, label %70
+23:                                               ; preds = %18
+  %24 = getelementptr inbounds nuw i8, ptr %1, i64 8
+  %25 = load ptr, ptr %24, align 8
+  %26 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 376), align 8
+  %27 = getelementptr inbounds i8, ptr %4, i64 %26
+  %28 = load i64, ptr %27, align 8
+  %29 = load ptr, ptr %25, align 8
+  %30 = ptrtoint ptr %29 to i64
+  %31 = icmp eq i64 %28, %30
+  br i1 %31, label %32, label %70
+32:                                               ; preds = %23
+  %33 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
+  %34 = getelementptr inbounds i8, ptr %4, i64 %33
+  %35 = load i32, ptr %34, align 4
+  %36 = sext i32 %35 to i64
+  %37 = getelementptr inbounds nuw i8, ptr %25, i64 16
+  %38 = load i64, ptr %37, align 8
+  %39 = icmp eq i64 %38, %36
+  br i1 %39, label %40, label %70
+40:                                               ; preds = %32
+  %41 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
+  %42 = getelementptr inbounds i8, ptr %4, i64 %41
+  %43 = load ptr, ptr %42, align 8
+  %44 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 360), align 8
+  %45 = getelementptr inbounds i8, ptr %4, i64 %44
+  %46 = load ptr, ptr %45, align 8
+  %47 = icmp slt i32 %35, 1
+  br i1 %47, label %67, label %48
+48:                                               ; preds = %40
+  %49 = getelementptr inbounds nuw i8, ptr %25, i64 48
+  br label %53
+50:                                               ; preds = %60
+  %51 = add nuw nsw i64 %54, 1
+  %52 = icmp eq i64 %51, %36
+  br i1 %52, label %67, label %53
+53:                                               ; preds = %50, %48
+  %54 = phi i64 [ 0, %48 ], [ %51, %50 ]
+  %55 = getelementptr inbounds nuw i64, ptr %43, i64 %54
   %56 = load i64, ptr %55, align 8
-  %57 = add nuw nsw i64 %48, %30
-  %58 = getelementptr inbounds nuw [0 x i64], ptr %43, i64 0, i64 %57
-  %59 = load i64, ptr %58, align 8
-  %60 = icmp eq i64 %56, %59
-  br i1 %60, label %44, label %64
-61:                                               ; preds = %44, %34, %2
-  %62 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
-  tail call void %62(ptr noundef %4) #11
-  %63 = load ptr, ptr %3, align 8
-  br label %111
-64:                                               ; preds = %54, %47, %11, %26, %19
-  %65 = inttoptr i64 %15 to ptr
-  %66 = getelementptr inbounds nuw i8, ptr %18, i64 8
-  %67 = load ptr, ptr %66, align 8
-  %68 = icmp eq ptr %67, null
-  %69 = icmp ne i64 %15, 0
-  %70 = or i1 %69, %68
-  br i1 %70, label %74, label %71
-71:                                               ; preds = %64
-  %72 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
-  %73 = tail call ptr %72(ptr noundef nonnull %67, ptr noundef null, i64 noundef 0, ptr noundef null) #11
-  br label %99
-74:                                               ; preds = %64
-  %75 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
-  %76 = load ptr, ptr %18, align 8
-  tail call void %75(ptr noundef %76) #11
-  %77 = getelementptr inbounds nuw i8, ptr %18, i64 40
-  %78 = load i64, ptr %77, align 8
-  %79 = icmp eq i64 %78, 0
-  %80 = or i1 %69, %79
-  br i1 %80, label %84, label %81
-81:                                               ; preds = %74
-  %82 = getelementptr inbounds nuw i8, ptr %18, i64 16
-  %83 = load i64, ptr %82, align 8
-  br label %89
-84:                                               ; preds = %74
-  %85 = getelementptr inbounds nuw i8, ptr %18, i64 48
-  %86 = getelementptr inbounds nuw i8, ptr %18, i64 16
-  %87 = load i64, ptr %86, align 8
-  %88 = getelementptr inbounds i64, ptr %85, i64 %87
-  br label %89
-89:                                               ; preds = %84, %81
-  %90 = phi i64 [ %87, %84 ], [ %83, %81 ]
-  %91 = phi ptr [ %88, %84 ], [ null, %81 ]
-  %92 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 288), align 8
-  %93 = load ptr, ptr %8, align 8
-  %94 = load ptr, ptr %18, align 8
-  %95 = trunc i64 %90 to i32
-  %96 = getelementptr inbounds nuw i8, ptr %18, i64 48
-  %97 = select i1 %69, i32 1024, i32 0
-  %98 = tail call ptr %92(ptr noundef %93, ptr noundef %94, i32 noundef %95, ptr noundef nonnull %96, ptr noundef %91, ptr noundef %65, i32 noundef %97, ptr noundef null) #11
-  br label %99
-99:                                               ; preds = %71, %89
-  %100 = phi ptr [ %98, %89 ], [ %73, %71 ]
-  %101 = icmp eq ptr %100, null
-  br i1 %101, label %111, label %102
-102:                                              ; preds = %99
-  %103 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
-  %104 = load ptr, ptr %3, align 8
-  tail call void %103(ptr noundef %104) #11
-  %105 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 296), align 8
-  %106 = load ptr, ptr %3, align 8
-  %107 = tail call i32 %105(ptr noundef nonnull %100, ptr noundef %106) #11
-  %108 = icmp eq i32 %107, 0
-  br i1 %108, label %111, label %109
-109:                                              ; preds = %102
-  %110 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
-  tail call void %110(ptr noundef nonnull %100) #11
-  br label %111
-111:                                              ; preds = %109, %99, %102, %61
-  %112 = phi ptr [ %63, %61 ], [ null, %109 ], [ null, %99 ], [ %100, %102 ]
-  ret ptr %112
+  %57 = getelementptr inbounds nuw [0 x i64], ptr %49, i64 0, i64 %54
+  %58 = load i64, ptr %57, align 8
+  %59 = icmp eq i64 %56, %58
+  br i1 %59, label %60, label %70
+60:                                               ; preds = %53
+  %61 = getelementptr inbounds nuw i64, ptr %46, i64 %54
+  %62 = load i64, ptr %61, align 8
+  %63 = add nuw nsw i64 %54, %36
+  %64 = getelementptr inbounds nuw [0 x i64], ptr %49, i64 0, i64 %63
+  %65 = load i64, ptr %64, align 8
+  %66 = icmp eq i64 %62, %65
+  br i1 %66, label %50, label %70
+67:                                               ; preds = %50, %40, %2
+  %68 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
+  tail call void %68(ptr noundef %4) #11
+  %69 = load ptr, ptr %3, align 8
+  br label %119
+70:                                               ; preds = %60, %53, %18, %13, %32, %23
+  %71 = getelementptr inbounds nuw i8, ptr %1, i64 8
+  %72 = load ptr, ptr %71, align 8
+  %73 = inttoptr i64 %17 to ptr
+  %74 = getelementptr inbounds nuw i8, ptr %72, i64 8
+  %75 = load ptr, ptr %74, align 8
+  %76 = icmp eq ptr %75, null
+  %77 = icmp ne i64 %17, 0
+  %78 = or i1 %77, %76
+  br i1 %78, label %82, label %79
+79:                                               ; preds = %70
+  %80 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
+  %81 = tail call ptr %80(ptr noundef nonnull %75, ptr noundef null, i64 noundef 0, ptr noundef null) #11
+  br label %107
+82:                                               ; preds = %70
+  %83 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
+  %84 = load ptr, ptr %72, align 8
+  tail call void %83(ptr noundef %84) #11
+  %85 = getelementptr inbounds nuw i8, ptr %72, i64 40
+  %86 = load i64, ptr %85, align 8
+  %87 = icmp eq i64 %86, 0
+  %88 = or i1 %77, %87
+  br i1 %88, label %92, label %89
+89:                                               ; preds = %82
+  %90 = getelementptr inbounds nuw i8, ptr %72, i64 16
+  %91 = load i64, ptr %90, align 8
+  br label %97
+92:                                               ; preds = %82
+  %93 = getelementptr inbounds nuw i8, ptr %72, i64 48
+  %94 = getelementptr inbounds nuw i8, ptr %72, i64 16
+  %95 = load i64, ptr %94, align 8
+  %96 = getelementptr inbounds i64, ptr %93, i64 %95
+  br label %97
+97:                                               ; preds = %92, %89
+  %98 = phi i64 [ %95, %92 ], [ %91, %89 ]
+  %99 = phi ptr [ %96, %92 ], [ null, %89 ]
+  %100 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 296), align 8
+  %101 = load ptr, ptr %14, align 8
+  %102 = load ptr, ptr %72, align 8
+  %103 = trunc i64 %98 to i32
+  %104 = getelementptr inbounds nuw i8, ptr %72, i64 48
+  %105 = select i1 %77, i32 1024, i32 0
+  %106 = tail call ptr %100(ptr noundef %101, ptr noundef %102, i32 noundef %103, ptr noundef nonnull %104, ptr noundef %99, ptr noundef %73, i32 noundef %105, ptr noundef null) #11
+  br label %107
+107:                                              ; preds = %79, %97
+  %108 = phi ptr [ %106, %97 ], [ %81, %79 ]
+  %109 = icmp eq ptr %108, null
+  br i1 %109, label %119, label %110
+110:                                              ; preds = %107
+  %111 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
+  %112 = load ptr, ptr %3, align 8
+  tail call void %111(ptr noundef %112) #11
+  %113 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 304), align 8
+  %114 = load ptr, ptr %3, align 8
+  %115 = tail call i32 %113(ptr noundef nonnull %108, ptr noundef %114) #11
+  %116 = icmp eq i32 %115, 0
+  br i1 %116, label %119, label %117
+117:                                              ; preds = %110
+  %118 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  tail call void %118(ptr noundef nonnull %108) #11
+  br label %119
+119:                                              ; preds = %117, %107, %110, %67
+  %120 = phi ptr [ %69, %67 ], [ null, %117 ], [ null, %107 ], [ %108, %110 ]
+  ret ptr %120
 }
 define internal fastcc ptr @given_away(ptr nocapture noundef readonly %0, ptr nocapture noundef nonnull %1) unnamed_addr #2 {
   %3 = alloca ptr, align 8
   %4 = getelementptr inbounds nuw i8, ptr %1, i64 16
   %5 = load ptr, ptr %4, align 8
-  %6 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 304), align 8
+  %6 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 312), align 8
   %7 = getelementptr inbounds i8, ptr %5, i64 %6
   %8 = getelementptr inbounds i8, ptr %7, i64 -8
   %9 = load i32, ptr %8, align 4
@@ -2872,7 +2953,7 @@ define internal fastcc ptr @given_away(ptr nocapture noundef readonly %0, ptr no
   %15 = icmp eq ptr %12, %14
   br i1 %15, label %16, label %78
 16:                                               ; preds = %11
-  %17 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 320), align 8
+  %17 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 336), align 8
   %18 = getelementptr inbounds i8, ptr %5, i64 %17
   %19 = load i64, ptr %18, align 8
   %20 = load i64, ptr %1, align 8
@@ -2881,7 +2962,7 @@ define internal fastcc ptr @given_away(ptr nocapture noundef readonly %0, ptr no
 22:                                               ; preds = %16
   %23 = getelementptr inbounds nuw i8, ptr %1, i64 8
   %24 = load ptr, ptr %23, align 8
-  %25 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 360), align 8
+  %25 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 376), align 8
   %26 = getelementptr inbounds i8, ptr %5, i64 %25
   %27 = load i64, ptr %26, align 8
   %28 = load ptr, ptr %24, align 8
@@ -2889,7 +2970,7 @@ define internal fastcc ptr @given_away(ptr nocapture noundef readonly %0, ptr no
   %30 = icmp eq i64 %27, %29
   br i1 %30, label %31, label %78
 31:                                               ; preds = %22
-  %32 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 328), align 8
+  %32 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
   %33 = getelementptr inbounds i8, ptr %5, i64 %32
   %34 = load i32, ptr %33, align 4
   %35 = sext i32 %34 to i64
@@ -2898,10 +2979,10 @@ define internal fastcc ptr @given_away(ptr nocapture noundef readonly %0, ptr no
   %38 = icmp eq i64 %37, %35
   br i1 %38, label %39, label %78
 39:                                               ; preds = %31
-  %40 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 336), align 8
+  %40 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
   %41 = getelementptr inbounds i8, ptr %5, i64 %40
   %42 = load ptr, ptr %41, align 8
-  %43 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
+  %43 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 360), align 8
   %44 = getelementptr inbounds i8, ptr %5, i64 %43
   %45 = load ptr, ptr %44, align 8
   %46 = icmp slt i32 %34, 1
@@ -2930,7 +3011,7 @@ define internal fastcc ptr @given_away(ptr nocapture noundef readonly %0, ptr no
   %65 = icmp eq i64 %61, %64
   br i1 %65, label %49, label %78
 66:                                               ; preds = %49, %39
-  %67 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
+  %67 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 368), align 8
   %68 = getelementptr inbounds i8, ptr %5, i64 %67
   %69 = load ptr, ptr %68, align 8
   %70 = icmp eq ptr %69, null
@@ -2959,7 +3040,7 @@ define internal fastcc ptr @given_away(ptr nocapture noundef readonly %0, ptr no
   %88 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
   %89 = load ptr, ptr %80, align 8
   tail call void %88(ptr noundef %89) #11
-  %90 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 288), align 8
+  %90 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 296), align 8
   %91 = getelementptr inbounds nuw i8, ptr %0, i64 80
   %92 = load ptr, ptr %91, align 8
   %93 = load ptr, ptr %80, align 8
@@ -2975,7 +3056,7 @@ define internal fastcc ptr @given_away(ptr nocapture noundef readonly %0, ptr no
   %102 = icmp eq i64 %101, 0
   br i1 %102, label %121, label %103
 103:                                              ; preds = %100
-  %104 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 320), align 8
+  %104 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 336), align 8
   %105 = getelementptr inbounds i8, ptr %98, i64 %104
   %106 = load ptr, ptr %105, align 8
   %107 = load i64, ptr %1, align 8
