@@ -138,7 +138,7 @@ def test_operands_that_lie_column_by_column(text: str) -> None:
 @pytest.mark.parametrize("text", ["{(⍵>0.5)/⍵}", "{⍸⍵>0.5}"])
 @pytest.mark.parametrize("size", [10, 300, 10_000])
 def test_masks_of_new_counts_do_not_ask_python(text: str, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RHO_COMPILE", "on")
+    monkeypatch.setenv(policy.SWITCH, "always")
     asked: list[Site] = []
     ask = Site.__call__
 
