@@ -307,7 +307,9 @@ def _is_reduction(loop: For, carried: Carried) -> bool:
 
 
 def _is_short(loop: For) -> bool:
-    """May the reductions of a loop have the order of sums?"""
+    """May the reductions of a loop have the order of sums?  Not where it may fail: single items would tell which one does."""
+    if any(isinstance(s, Fail) or (isinstance(s, Apply) and may_fail(s)) for s in walk(loop.body)):
+        return False
     return loop.lower == (ZERO,) and len(loop.upper) == 1 and not loop.upper[0].terms and 0 < loop.upper[0].constant <= LANES
 
 

@@ -64,6 +64,9 @@ _FILLED: Final = 64
 _HELD: Final = 64
 """Lanes of a cell that are in memory: the others are joined with them in registers."""
 
+MOST: Final = BLOCK << _LEVELS
+"""Items of a sum."""
+
 Items = Callable[[Index, str | None], Sequence[str]]
 """Writes what is to be added, by place, if a mask is true (else it may be anything)."""
 
@@ -77,7 +80,7 @@ class Cells:
 
 
 def ordered(b: Builder, sums: Sequence[Sum], length: Index, items: Callable[[Index], Items],
-            give: Callable[[Index, Sequence[str]], None], cells: Cells | None = None, most: int = BLOCK << _LEVELS
+            give: Callable[[Index, Sequence[str]], None], cells: Cells | None = None, most: int = MOST
             ) -> None:  # fmt: skip
     """Sums of `length` items (at least one, no more than `most`) of each cell.  `give(cell, totals)` takes the results."""
     block = _Across(b, sums, items, most, cells) if cells is not None else _Along(b, sums, items, most)

@@ -141,6 +141,8 @@ WRONG = {
     "bounds of a lane's number": ("for i in 0..n vector { k = index i for j in 0..k serial { } }", "depend on the vector"),
     "serial reduction": ("for i in 0..n serial carried (s: i64 = n -> u => r by add) { u: i64 = add(s, i) }", "reductions"),
     "float sum": ("t: f64 = 1.0 for i in 0..n vector carried (s: f64 = t -> u => r by add) { u: f64 = add(s, t) }", "exact"),
+    "a sum of a few that may fail": ("t: f64 = 1.0 for i in 0..9 vector carried (s: f64 = t -> u => r by add) "
+                                     "{ f: f64 = floor(t) check 1 u: f64 = add(s, f) }", "exact"),
     "second argument": ("t: i64 = 1 for i in 0..n vector carried (s: i64 = t -> u => r by add) { u: i64 = add(i, s) }", "exact"),
     "used twice": ("for i in 0..n vector carried (s: i64 = n -> u => r by add) { u: i64 = add(s, i) j = index s }", "exact"),
     "record": ("fail 1 if b (n, n, n, n, n)", "at most 4"),

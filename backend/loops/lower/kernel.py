@@ -48,7 +48,7 @@ from ..builder import Builder, at
 from ..forms import minus
 from ..ir import ONE, ZERO, Index, LoopKind, Program, Role, View, plus, times
 from ..llvm import llvm_text
-from ..orders import Cells, Items, Sum, ordered
+from ..orders import MOST, Cells, Items, Sum, ordered
 from .values import parts_of
 
 _STRETCH: Final = 8
@@ -326,8 +326,9 @@ class _Lowering:
             return [known[result.node] for result in results]
 
         length = Index((), kernel.length) if kernel.length else at(self.sizes[-1])
-        if not kernel.length and any(is_ordered(r.reduction or "", r.kind) for r in results):
-            ordered(b, self.sums, length, lambda _: items, lambda _, totals: self.give(point, totals))
+        is_short = kernel.length > 0 and not self.may_fail  # what fails is found in a loop over single items
+        if not is_short and any(is_ordered(r.reduction or "", r.kind) for r in results):
+            ordered(b, self.sums, length, lambda _: items, lambda _, totals: self.give(point, totals), most=kernel.length or MOST)
         else:
             entry = [first for result in results for _, first, _ in self.entry(result)]
             totals = self.until_decided(items) if self.is_decided else self.in_registers(entry, ZERO, (length,), items)
@@ -380,9 +381,12 @@ class _Lowering:
     def is_decided(self) -> bool:
         """May one truth value be the result, whatever follows?"""
         first, *others = self.kernel.results
-        fails = any(isinstance(node, Apply) and may_fail(node.function, node.kind) for node in self.kernel.body)
         is_truth = first.kind is Kind.BOOL and first.reduction in ("and", "or")
-        return is_truth and not others and not fails and not self.kernel.length
+        return is_truth and not others and not self.may_fail and not self.kernel.length
+
+    @property
+    def may_fail(self) -> bool:
+        return any(isinstance(node, Apply) and may_fail(node.function, node.kind) for node in self.kernel.body)
 
     def until_decided(self, items: Callable[[Index], Sequence[str]]) -> list[str]:
         """A reduction that ends with the first block that decides it: what follows is not looked at."""
