@@ -1,7 +1,8 @@
 """An expression of Python (or C, R) as Rho writes it: `x**2` is `x*2`, `2*a+1` is `(2×a)+1`.
 
-Whoever writes `y = 2*a+1` means `*` and its precedence as the other language has them, so the value of a statement that is
-repaired is read as that language.  Calls, indices and what else `habits` has a row for keep their text: a later fix is theirs.
+Whoever writes `y = 2*a+1` means `*` and its precedence as the other language has them, so a statement that is repaired is read
+whole as that language: once a part of it is Rho, nobody can tell whose `*` and `/` the others are.  Functions with names of
+their own and slices are written by `habits`, of calls that it does not know only the arguments.
 
 Neighbours: `habits` (who asks).
 """
@@ -9,7 +10,8 @@ Neighbours: `habits` (who asks).
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from typing import Final, Protocol
 
 _FUNCTIONS: Mapping[type[ast.operator | ast.cmpop | ast.boolop], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "×", ast.Div: "÷", ast.Pow: "*", ast.MatMult: "+.×", ast.Eq: "=", ast.NotEq: "≠",
@@ -17,9 +19,30 @@ _FUNCTIONS: Mapping[type[ast.operator | ast.cmpop | ast.boolop], str] = {
 }  # fmt: skip
 
 
-def rho_of(text: str, array_of: Callable[[str], str | None]) -> str | None:
-    """The expression in Rho; the text itself if it is none of Python, None if Rho has no spelling of its meaning.
-    `array_of` writes a list, or is None of one that is no array."""
+class Spelling(Protocol):
+    """What is written of names and brackets; None: nothing that is sure to mean the same."""
+
+    def array(self, text: str) -> str | None: ...
+    def call(self, word: str, argument: str) -> str | None: ...
+    def slice(self, name: str, first: str, last: str) -> str | None: ...
+    def constant(self, name: str) -> str | None: ...
+    def knows(self, word: str) -> bool: ...
+
+
+PACKAGES: Final = frozenset({"np", "numpy", "math", "jnp", "torch"})
+
+
+def is_computed(text: str) -> bool:
+    """Is it an expression of Python with an operator?"""
+    try:
+        node = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return any(isinstance(one, ast.BinOp | ast.Compare | ast.BoolOp) for one in ast.walk(node))
+
+
+def rho_of(text: str, spelling: Spelling) -> str | None:
+    """The expression in Rho; the text itself if it is none of Python, None if Rho has no spelling of its meaning."""
     if not text.isascii():
         return text  # whoever writes the glyphs knows them
     try:
@@ -27,7 +50,7 @@ def rho_of(text: str, array_of: Callable[[str], str | None]) -> str | None:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return text
     try:
-        written = _Writer(text.strip(), array_of).write(node)
+        written = _Writer(text.strip(), spelling).write(node)
     except (_NoSpelling, RecursionError):
         return None
     return text.strip() if written == text.replace(" ", "") else written
@@ -48,8 +71,8 @@ class _NoSpelling(Exception):
 
 
 class _Writer:
-    def __init__(self, text: str, array_of: Callable[[str], str | None]) -> None:
-        self.text, self.array_of = text, array_of
+    def __init__(self, text: str, spelling: Spelling) -> None:
+        self.text, self.spelling = text, spelling
 
     def write(self, node: ast.expr) -> str:
         match node:
@@ -73,10 +96,22 @@ class _Writer:
             case ast.UnaryOp() | ast.Compare():
                 raise _NoSpelling
             case ast.List():
-                array = self.array_of(self.segment(node))
-                if array is None:
-                    raise _NoSpelling
-                return array
+                return self.sure(self.spelling.array(self.segment(node)))
+            case ast.Call(ast.Name(word) | ast.Attribute(ast.Name(), word), [argument], []) if self.is_known(node):
+                return self.sure(self.spelling.call(word, self.operand(argument)))
+            case ast.Call(ast.Attribute(value, word), [], []) if self.spelling.knows(word):
+                return self.sure(self.spelling.call(word, self.operand(value)))
+            case ast.Call(ast.Name(word) | ast.Attribute(_, word)) if self.spelling.knows(word):
+                raise _NoSpelling  # with more arguments
+            case ast.Attribute(ast.Name(package), word) if package in PACKAGES:
+                return self.sure(self.spelling.constant(word))
+            case ast.Attribute(value, ("T" | "shape") as word):
+                return self.sure(self.spelling.call(word, self.operand(value)))
+            case ast.Subscript(ast.Name(name), ast.Slice(first, last, None)):
+                bounds = ("" if bound is None else self.segment(bound) for bound in (first, last))
+                return self.sure(self.spelling.slice(name, *bounds))
+            case ast.Subscript(_, ast.Slice() | ast.Tuple() | ast.UnaryOp()):
+                raise _NoSpelling
             case ast.Call(function, arguments, []):
                 return f"{self.segment(function)}({', '.join(map(self.write, arguments))})"
             case _:
@@ -91,7 +126,27 @@ class _Writer:
         """A left argument: what is no item stands in parentheses."""
         written = self.write(node)
         items = ast.Name | ast.Constant | ast.Subscript | ast.Attribute | ast.Call
-        return written if isinstance(node, items) or written.startswith("¯") else f"({written})"
+        is_item = isinstance(node, items) and written == self.segment(node)
+        return written if is_item or written.startswith("¯") else f"({written})"
+
+    def operand(self, node: ast.expr) -> str:
+        """What stands right of a glyph."""
+        written = self.write(node)
+        return written if isinstance(node, ast.Name | ast.Constant) else f"({written})"
+
+    def is_known(self, call: ast.Call) -> bool:
+        """Is it a function by its name, or one of a package?"""
+        match call.func:
+            case ast.Name(word):
+                return self.spelling.knows(word)
+            case ast.Attribute(ast.Name(package), word):
+                return package in PACKAGES and self.spelling.knows(word)
+        return False
+
+    def sure(self, written: str | None) -> str:
+        if written is None or "…" in written:
+            raise _NoSpelling
+        return written
 
     def segment(self, node: ast.expr) -> str:
         segment = ast.get_source_segment(self.text, node)

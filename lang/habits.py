@@ -56,11 +56,29 @@ def _expression(text: str) -> str:
     """The text of another language's expression in Rho."""
     from .foreign import rho_of
 
-    return rho_of(text, _array_if_one) or _MEANT_ELSEWHERE
+    return rho_of(text, _SPELLING) or _MEANT_ELSEWHERE
 
 
-def _array_if_one(text: str) -> str | None:
-    return _array_of(text) if re.fullmatch(r"[\[\]\d.,\s-]+", text) else None
+class _Spelling:
+    """What this table says of names and brackets."""
+
+    def array(self, text: str) -> str | None:
+        return _array_of(text) if re.fullmatch(r"[\[\]\d.,\s-]+", text) else None
+
+    def call(self, word: str, argument: str) -> str | None:
+        return WORDS[word] + argument
+
+    def slice(self, name: str, first: str, last: str) -> str | None:
+        return _slice_of({"x": name, "a": first, "b": last})
+
+    def constant(self, name: str) -> str | None:
+        return CONSTANTS.get(name)
+
+    def knows(self, word: str) -> bool:
+        return word in WORDS
+
+
+_SPELLING = _Spelling()
 
 
 def _function_of(parameters: str, body: str) -> str:
@@ -190,6 +208,8 @@ HABITS: tuple[Habit, ...] = (
     Habit(r">=", "there is no `>=`: `≥` is at least", "≥"),
     Habit(_START + rf"(?P<w>{_NAME})[ \t]*=(?![=])[ \t]*(?P<v>{_REST}))", "`=` compares; a name gets a value by `←`", _assigned,
           ("E001", "E002"), legal=True),
+    Habit(_START + rf"(?P<x>{_NAME}\[[^\[\]\n⋄]*\])[ \t]*=(?![=])[ \t]*(?P<v>{_REST}))",
+          "`=` compares; items get a value by `←`", _assigned, ("E001", "E002"), legal=True),
     Habit(r"&&", "there is no `&&`: `∧` is and", "∧"),
     Habit(r"\|\|", "`||` is `|` twice: `∨` is or", "∨", legal=True),
     Habit(r"!(?P<x>[A-Za-z]\w*)", "`!` is the factorial; `~` is not", "~{x}", ("E300", "E303"), legal=True),
@@ -399,6 +419,8 @@ def _told(row: Habit, match: re.Match[str], source: Source, base: int, found: Di
     given["after"] = re.split(r"[\n⋄)\]}]", match.string[end:], maxsplit=1)[0].strip()
     written = row.write.format_map(given) if isinstance(row.write, str) else row.write(given) if row.write is not None else None
     span = Span(source.name, base + start, base + end)
+    if written is not None and (whole := _statement_around(match, source, base, span, written)) is not None:
+        span, written = whole
     says = row.says or f"there is no `{given['w']}`"
     fixes: tuple[Fix, ...] = ()
     notes: tuple[str, ...] = ()
@@ -408,6 +430,32 @@ def _told(row: Habit, match: re.Match[str], source: Source, base: int, found: Di
         fixes = (Fix(shown, (Edit(span, written),)),) if "…" not in written else (Fix(shown),)
         notes = tuple([f"`use {name}` first" for name in re.findall(r"\b(stats|sort)\.", written)])
     return replace(found, message=says, span=span, label="", labels=(), notes=notes, fixes=fixes)
+
+
+_HEAD = re.compile(rf"[ \t]*(?:(?P<x>{_NAME})[ \t]*(?P<f>←|<-|:=|=(?!=))[ \t]*)?")
+
+
+def _statement_around(match: re.Match[str], source: Source, base: int, part: Span, written: str) -> tuple[Span, str] | None:
+    """The statement around a part and how Rho writes it, if it is Python that means something else where only the part is written
+    anew: it is repaired as one.  Of an assignment by `←` only the value is another's."""
+    from .foreign import is_computed
+
+    line, start, end = match.string, part.start - base, part.end - base
+    first = line.rfind("⋄", 0, start) + 1
+    last = min(stop for stop in (line.find("⋄", end), line.find("#", end), len(line)) if stop >= end)
+    head = _HEAD.match(line, first, start)
+    name = head["x"] if head is not None and head["f"] not in (None, "←") else None
+    at = first if head is None else head.end()
+    value = source.text[base + at : base + last].rstrip()
+    if not value.isascii() or not is_computed(value) or (name is None and (at, at + len(value)) == (start, end)):
+        return None
+    whole = _expression(value)
+    if name is not None and head is not None:
+        return Span(source.name, base + head.start("x"), base + at + len(value)), f"{name} ← {whole}"
+    alone = f"{value[: start - at]}{written}{value[end - at :]}"
+    if end - at > len(value) or alone.replace(" ", "") == whole.replace(" ", ""):
+        return None
+    return Span(source.name, base + at, base + at + len(value)), whole
 
 
 _QUOTED = re.compile(r"⍝[^\n]*|#[^\n]*|'(?:[^'\n]|'')*'|\"(?:[^\"\n]|\"\")*\"")

@@ -73,7 +73,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("text", [*VECTORS, *CONTROL, *FOLDS])
 def test_of_a_vector(text: str) -> None:
     for dtype in KINDS:
-        for size in (0, 1, 2, 10) if text in FOLDS else (0, 1, 2, 10, 100, 1000):
+        for size in (0, 1, 2, 10) if text in FOLDS else (0, 1, 10, 1000):
             given = examples(size, dtype)
             try:
                 expected = [plainly(text, x) for x in given]

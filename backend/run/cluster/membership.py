@@ -20,10 +20,13 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from ....lang.diagnostics import Diagnostic, RunFailed
+from ....lang.opening import read_text
 from ....lang.source import Span
 
 _LOCAL: Final = re.compile(r"local(?::([1-9][0-9]{0,3}))?")
 _ADDRESS: Final = re.compile(r"(tcp|tls|ucx|ws|wss)://\S+")
+_MOST_BYTES: Final = 1 << 20
+"""Of a file that names a scheduler."""
 PATIENCE: Final = 10.0
 """Seconds that a scheduler may take to answer, and the first worker to come."""
 
@@ -118,8 +121,7 @@ def attach(where: object) -> Membership:
 
 def _address_in(path: str) -> str:
     """The address that a scheduler has written.  OSError, ValueError."""
-    with open(path, encoding="utf-8") as file:
-        found = json.load(file)
+    found = json.loads(read_text(path, _MOST_BYTES))
     return str(found["address"]) if isinstance(found, dict) and "address" in found else ""
 
 
@@ -134,7 +136,7 @@ def _started(count: int) -> Membership:
     with dask.config.set({"logging": {"distributed": "critical"}}):  # what workers say of the end of a cluster is no news
         cluster = LocalCluster(
             n_workers=count, threads_per_worker=1, processes=True, dashboard_address=None, security=security,
-            silence_logs=logging.CRITICAL,
+            silence_logs=logging.CRITICAL, scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
         )  # fmt: skip
     client = distributed.Client(cluster, security=security, set_as_default=False)
     return Membership(client, (cluster,))

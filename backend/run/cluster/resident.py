@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from ....lang.diagnostics import RunFailed
+from ....lang.opening import read_text
 from ...graph import BoundGraph
 from ...schedule.plan.model import DeviceId, Plan
 from ..cpu import CpuBackend
@@ -34,6 +35,8 @@ from .shares import HOME, Process, Shares
 from .shipping import Unfit, failure_facts, unpacked
 from .wire import Connection, Kind, Lost, Message, connect
 
+_MOST_BYTES: Final = 16 << 20
+"""Of what the system says of its processors."""
 MOST_PROGRAMS: Final = 16
 PATIENT: Final = 0.2
 """Seconds in which a run is to hear that it is over, before its thread is interrupted."""
@@ -281,8 +284,8 @@ class WorkersRun:
 
 
 def processor() -> str:
-    with suppress(OSError), open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
-        for line in file:
+    with suppress(OSError, ValueError):
+        for line in read_text("/proc/cpuinfo", _MOST_BYTES).splitlines():
             if line.startswith("model name"):
                 return line.partition(":")[2].strip()
     return "processor"

@@ -14,8 +14,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
+from ....lang.certain import certain
 from ....lang.diagnostics import Diagnostic, Label, RunFailed
 from ....lang.module_names import module_name
+from ....lang.opening import read_bytes
 from ....lang.source import Source, Span
 from ....typechecker.check import check
 from ...graph import BoundGraph, bind, lower, optimise, settle
@@ -24,6 +26,8 @@ from ...schedule.plan.stored import PlanFormatError, decode_plan, encode_plan
 from ...schedule.verify.plans import check_plan
 
 _PACKAGE: Final = Path(__file__).parents[3]
+_MOST_BYTES: Final = 16 << 20
+"""Of a file of Rho."""
 _ROOMS: Final = ("lang", "typechecker", "backend", "stdlib")
 
 
@@ -38,13 +42,13 @@ def version() -> str:
     for room in _ROOMS:
         for path in sorted((_PACKAGE / room).rglob("*")):
             if path.suffix in (".py", ".ll", ".rho") and path.is_file():
-                found.update(str(path.relative_to(_PACKAGE)).encode() + b"\0" + path.read_bytes())
+                found.update(str(path.relative_to(_PACKAGE)).encode() + b"\0" + read_bytes(path, _MOST_BYTES))
     return found.hexdigest()[:16]
 
 
 def shipment(plan: Plan, without: Collection[str]) -> dict[str, Any]:
     """The facts of a program with its plan; `without`: passes that are left out."""
-    assert plan.program, "a plan that is shipped has its program with it"
+    certain(bool(plan.program), "a plan that is shipped has its program with it")
     facts = {"plan": encode_plan(plan), "without": sorted(without)}
     return {"digest": sha256(repr(facts).encode()).hexdigest(), **facts}
 
