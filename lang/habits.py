@@ -446,14 +446,14 @@ def _statement_around(match: re.Match[str], source: Source, base: int, part: Spa
     head = _HEAD.match(line, first, start)
     name = head["x"] if head is not None and head["f"] not in (None, "←") else None
     at = first if head is None else head.end()
-    value = source.text[base + at : base + last].rstrip()
+    value = source.text[base + at : base + at + len(line[at:last].rstrip())]
     if not value.isascii() or not is_computed(value) or (name is None and (at, at + len(value)) == (start, end)):
         return None
     whole = _expression(value)
     if name is not None and head is not None:
         return Span(source.name, base + head.start("x"), base + at + len(value)), f"{name} ← {whole}"
     alone = f"{value[: start - at]}{written}{value[end - at :]}"
-    if end - at > len(value) or alone.replace(" ", "") == whole.replace(" ", ""):
+    if "#" in line[start:end] or alone.replace(" ", "") == whole.replace(" ", ""):
         return None
     return Span(source.name, base + at, base + at + len(value)), whole
 
