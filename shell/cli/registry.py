@@ -47,7 +47,8 @@ PROVE = Option(("--prove",), Takes.NOTHING, "", "search until the plan is proved
 FAST = Option(("--fast",), Takes.NOTHING, "", "heuristics and bounds only")
 STRATEGY_NAMES = (
     "baselines", "single-split", "paths", "energetic", "forks", "partial-schedules", "lp-relaxation", "list-scheduling",
-    "rolling", "uniform", "chains", "activity-lists", "row-shifts", "annealing", "relaxation", "z3", "chunks",
+    "rolling", "uniform", "chains", "fewer-devices", "activity-lists", "row-shifts", "annealing", "relaxation", "z3", "chunks",
+    "slivers",
 )  # fmt: skip
 """Of `backend.schedule.solve.recipe`, which is imported only when something is planned."""
 WITHOUT = Option(("--without",), Takes.VALUES, "STRATEGY", "plan without a strategy of the planner, to see what it earns",

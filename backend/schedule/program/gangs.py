@@ -28,6 +28,7 @@ from ..solve.budget import FAST, Budget
 from ..solve.costs import Costs
 from ..solve.filling import fill, least, most
 from ..solve.loads import best_bound
+from ..solve.subsets import subsets
 from ..timeline.levels import FOREVER
 from ..timeline.timing import Mode, Timer
 from .needs import Aligned
@@ -165,7 +166,7 @@ def _orders(mode: Mode, home: int) -> list[Mode]:
 
 
 def _subsets(problem: Problem) -> list[list[int]]:
-    """Home with whole classes of devices, and with the first one, two, four… of a class."""
+    """Home with whole classes of devices, with those that are near and quick, and with the first one, two, four… of a class."""
     home = int(problem.home)
     groups: list[list[int]] = []
     first = 0
@@ -179,6 +180,9 @@ def _subsets(problem: Problem) -> list[list[int]]:
     for size in sizes:
         for some in combinations(groups, size):
             found[tuple(sorted([home, *(device for own in some for device in own)]))] = None
+    at = [place for place, group in enumerate(problem.devices) for _ in range(group.count)]
+    for kept in subsets(problem):
+        found[tuple(device for device, place in enumerate(at) if place in kept)] = None
     for own in groups:
         count = 1
         while count < len(own):

@@ -30,13 +30,14 @@ from .searching import (
     UNIFORM,
 )
 from .strategy import Context, Strategy
+from .subsets import FEWER_DEVICES, SLIVERS
 
 if TYPE_CHECKING:
     from .smt.solver import Steps
 
 STRATEGIES: Final[tuple[Strategy, ...]] = (
     BASELINES, SINGLE_SPLIT, PATHS, ENERGETIC, FORKS, PARTIAL_SCHEDULES, LP_RELAXATION, LIST_SCHEDULING, ROLLING, UNIFORM, CHAINS,
-    ACTIVITY_LISTS, ROW_SHIFTS, ANNEALING, RELAXATION, Z3, IN_CHUNKS,
+    FEWER_DEVICES, ACTIVITY_LISTS, ROW_SHIFTS, ANNEALING, RELAXATION, Z3, IN_CHUNKS, SLIVERS,
 )  # fmt: skip
 """From cheap to dear.  See Note [Strategies].  `benchmarks/results/strategies.md` shows what each one earns."""
 

@@ -1,0 +1,81 @@
+"""More devices never give a longer plan, and no device has a sliver of a phase that the plan is as short without."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from rho import backend
+from rho.backend.devices.profile import LinkProfile, Profile
+from rho.backend.devices.shipped import load_profile
+from rho.backend.devices.tables import Table
+from rho.backend.schedule.problem import DeviceGroup, Link, PhaseTask, Problem, Ticks
+from rho.backend.schedule.program.planning import plan_program
+from rho.backend.schedule.solve import plan_problem
+from rho.backend.schedule.solve.budget import Budget
+from rho.backend.schedule.solve.costs import Costs
+from rho.backend.schedule.solve.strategy import Context
+from rho.backend.schedule.solve.subsets import SLIVERS, subsets
+from rho.backend.schedule.timeline.timing import Decisions, Timer, decisions_of
+from rho.lang.source import Source
+from rho.typechecker.check import check
+
+QUICK = Budget(60, 0, states=2000)
+KMEANS = """input x : f32[n d]
+input c : f32[k d] where k ≥ 1
+output q ← ⌊/((+/x×x)∘.+(+/c×c))-2×x+.×⍉c"""
+HEAT = "input x : f64[n]\noutput y ← {⍵+0.1×(0,¯1↓⍵)+((1↓⍵),0)-2×⍵}⍣100 ⊢ x"
+PAIRS = "input x : f64[n]\nr ← x∘.-x\noutput a ← +/r×÷0.0001+r×r"
+PROGRAMS = {
+    "k-means": (KMEANS, {"x": (100_000, 32), "c": (64, 32)}),
+    "heat": (HEAT, {"x": (4_000_000,)}),
+    "pairs": (PAIRS, {"x": (6000,)}),
+}
+
+
+def twice(one: Profile) -> Profile:
+    """The workstation, and another one behind a slow network."""
+    names = {"cpu0": "cpu1", "gpu0": "gpu2", "gpu1": "gpu3"}
+    others = tuple(replace(device, name=names[device.name], node="n1", home=False) for device in one.devices)
+    network = Table((0, 1_250_000_000), (30_000, 1_000_030_000))
+    links = tuple(LinkProfile("cpu0", name, 30_000, network, one.links[0].duplex, "network") for name in names.values())
+    return replace(one, devices=(*one.devices, *others), links=(*one.links, *links))
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_profile_with_more_devices_gives_no_longer_plan(name: str) -> None:
+    text, shapes = PROGRAMS[name]
+    core = check(Source("<devices>", text)).core
+    assert core is not None
+    workstation = load_profile("workstation")
+    times = []
+    for profile in (workstation, twice(workstation)):
+        planned = plan_program(core, backend.bind_shapes(core, shapes), profile, budget=QUICK)
+        assert planned.answer.schedule is not None
+        times.append(planned.answer.schedule.makespan * planned.program.problem.tick_ns)
+    assert times[1] <= times[0]
+
+
+def problem(rates: dict[str, int]) -> Problem:
+    """A phase of 1000 rows on a home that is slow, and on devices behind links of these rates, as long for few rows."""
+    groups = (DeviceGroup("home", "slow", home=True), *(DeviceGroup(name, "quick") for name in rates))
+    links = tuple(Link(f"to {name}", "home", name, bytes_per_tick=Fraction(rate)) for name, rate in rates.items())
+    ticks = {"slow": Ticks(((1, 100), (1000, 100_000))), "quick": Ticks(((1, 10_000), (1000, 10_000)))}
+    return Problem(groups, links, (PhaseTask("p", ticks, rows=1000, out_bytes=8000),), ())
+
+
+def test_subsets_are_by_the_rates_of_links() -> None:
+    assert subsets(problem({"a": 100, "b": 1, "c": 100})) == (frozenset({0, 1, 3}),)
+    assert subsets(problem({"a": 100, "b": 100})) == ()
+
+
+def test_rows_of_slivers_go_to_the_largest_shard() -> None:
+    one = problem({"a": 1000, "b": 1000})
+    timer = Timer(one)
+    context = Context(one, QUICK, timer, Costs(timer), plan_other=plan_problem)
+    context.found.offer(timer.lay_out(Decisions((((0, 3), (1, 991), (2, 6)),), (0,))))
+    SLIVERS.run(context)
+    assert context.found.schedule is not None
+    assert decisions_of(one, context.found.schedule).modes == (((1, 1000),),)
