@@ -6,11 +6,11 @@ Neighbours: `scheduling` (runs them in place of a plan of its own), `streaming` 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...lang.diagnostics import Diagnostic, Refused, RunFailed
 from ...lang.opening import Pipes, read_text
+from ...lang.records import dataclass
 from ...lang.source import Source, Span
 
 if TYPE_CHECKING:

@@ -61,7 +61,7 @@ def test_what_a_routine_raises(error: BaseException, expected: type[BaseExceptio
 
 def test_a_signal_in_machine_code(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
     """It is heard where a routine begins, and leaves there: nothing is lost, nothing is printed."""
-    function = rho.compile(PRODUCTS.replace("N", "1000000000"))
+    function = rho.compile(PRODUCTS.replace("N", "3000000"))
     x = np.random.default_rng(1).random((2, 4, 4)) * 0.5
     rho.compile(PRODUCTS.replace("N", "9"))(x)
     monkeypatch.setattr(regions, "_FIRST_OPERATIONS", 1 << 60)  # one range: Python is in routines alone
