@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import rho
-from rho.backend.kernels import policy
+from rho.backend.kernels import policy, store
 from rho.backend.run import native
 from rho.backend.run.native.program import OTHER
 from rho.backend.run.sites import Site
@@ -135,10 +135,8 @@ def test_operands_that_lie_column_by_column(text: str) -> None:
     assert same(often(rho.compile(text), given), plainly(text, given))
 
 
-@pytest.mark.parametrize("text", ["{(⍵>0.5)/⍵}", "{⍸⍵>0.5}"])
-@pytest.mark.parametrize("size", [10, 300, 10_000])
-def test_masks_of_new_counts_do_not_ask_python(text: str, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(policy.SWITCH, "always")
+def recorded(monkeypatch: pytest.MonkeyPatch) -> list[Site]:
+    """Who asks Python, from now on."""
     asked: list[Site] = []
     ask = Site.__call__
 
@@ -147,6 +145,30 @@ def test_masks_of_new_counts_do_not_ask_python(text: str, size: int, monkeypatch
         return ask(site, *given)
 
     monkeypatch.setattr(Site, "__call__", asking)
+    return asked
+
+
+@pytest.mark.parametrize("text", ["{+\\⍵}", "{+/⍵}", "{1+⍵×2}", "{⍵[2 0]}"])
+def test_short_arrays_have_their_kernels_within_some_thousand_calls(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a kernel saves counts for all calls since it was last asked for, not for one."""
+    monkeypatch.setattr(policy, "COMPILE_NANOSECONDS", 10e6)
+    monkeypatch.setattr(policy, "LOAD_NANOSECONDS", 10e6)  # no thread beside this one compiles
+    monkeypatch.setattr(policy, "_saved", {})
+    monkeypatch.setattr(store, "_addresses", {})
+    asked, function, given = recorded(monkeypatch), rho.compile(text), np.arange(10.0)
+    for _ in range(4_000):
+        function(given)
+    asked.clear()
+    for _ in range(600):
+        function(given)
+    assert not asked
+
+
+@pytest.mark.parametrize("text", ["{(⍵>0.5)/⍵}", "{⍸⍵>0.5}"])
+@pytest.mark.parametrize("size", [10, 300, 10_000])
+def test_masks_of_new_counts_do_not_ask_python(text: str, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(policy.SWITCH, "always")
+    asked = recorded(monkeypatch)
     function, rng = rho.compile(text), np.random.default_rng(size)
     for _ in range(9):
         function(rng.random(size))

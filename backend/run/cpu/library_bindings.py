@@ -97,7 +97,7 @@ def _scan(binding: Binding, phase: LibraryPhase) -> None:
     array, kind = binding.values[source], binding.types.kind(value)
     assert isinstance(function, str)
     assert isinstance(axis, int)
-    plan = scan_plan(function, kind, array, axis + frame_of(phase), binding.threads, least=0)
+    plan = scan_plan(function, kind, array, axis + frame_of(phase), binding.threads, least=0, runs=binding.runs)
     if not isinstance(plan, Whole):
         raise Later if plan is None and array.dtype == DTYPES[kind] else Unbound
     carry = plan.carry

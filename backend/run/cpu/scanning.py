@@ -69,15 +69,17 @@ def scan_lines(function: str, kind: Kind, arg: NumArray, axis: int, threads: int
     return result
 
 
-def scan_plan(function: str, kind: Kind, arg: NumArray, axis: int, threads: int, least: int = LEAST) -> Whole | Cut | None:
-    """What scans arrays of this layout; kept.  `least`: fewer items stay on NumPy."""
+def scan_plan(
+    function: str, kind: Kind, arg: NumArray, axis: int, threads: int, least: int = LEAST, runs: int = 1
+) -> Whole | Cut | None:  # fmt: skip
+    """What scans arrays of this layout; kept.  `least`: fewer items stay on NumPy; asked for once in so many `runs`."""
     if arg.dtype != DTYPES[kind]:
         return None
     key = (function, kind, arg.shape, arg.strides, axis, threads, policy.mode())
     ready = _kept.get(key)
     if ready is None:
         code = scan_code(function, kind, arg, axis, least)
-        if code is None or not policy.is_worth(code, 5_000 + arg.size * _SAVED):
+        if code is None or not policy.is_worth(code, runs * (5_000 + arg.size * _SAVED)):
             return None
         ready = _made(code, arg, axis, threads)
         if ready is None:

@@ -64,9 +64,14 @@ def _grade(phase: LibraryPhase, types: Types) -> Function | None:
     if not (is_rows or _is_plain(phase, types, 1)) or (wanted_of(phase) and prod(types.shape(phase.args[0])) >= LEAST[True]):
         return None
     descending = flags.get("descending") is True
+    return _order(types.kind(phase.args[0]), descending=descending)
+
+
+def _order(kind: Kind, *, descending: bool) -> Function:
+    """The stable order of items."""
     if not descending:
         return lambda items: items.argsort(kind="stable")
-    if types.kind(phase.args[0]).is_float:
+    if kind.is_float:
         return lambda items: (-items).argsort(kind="stable")
     return lambda items: (~items).argsort(kind="stable")
 
@@ -79,15 +84,15 @@ def _gather(phase: LibraryPhase, types: Types) -> Function | None:
         return None
     if selects(prod(types.shape(phase.args[0])), wanted_of(phase)):
         return None
-    descending, is_float = order == "down", types.kind(phase.args[0]).is_float
+    descending, kind = order == "down", types.kind(phase.args[0])
+    order_of = _order(kind, descending=descending)
 
     def run(items: NumArray, *order: object) -> NumArray:
         made = items.copy()
         made.sort()
-        if is_float and not (made.item(0) > 0 or made.item(-1) < 0):  # zeros, or NaN
-            return sorted_items(items, descending=descending)
-        if is_float and made.item(-1) != made.item(-1):
-            return sorted_items(items, descending=descending)
+        first, last = made.item(0), made.item(-1)
+        if kind.is_float and not ((first > 0 or last < 0) and last == last):  # zeros of both signs, or NaN
+            return items[order_of(items)] if len(items) < LEAST[True] else sorted_items(items, descending=descending)
         return made[::-1].copy() if descending else made
 
     return run
