@@ -4,7 +4,7 @@ What does not vary on the reduce axis is loaded and computed once a vector; what
 So an outer product that is reduced (the nearest of some centres) keeps its long axis in the vectors, and neither the product
 nor what it is made of is ever stored.
 
-Neighbours: `sums` (reductions in the order of sums), `nest` (which loops), `backend.loops.lower.kernel` (the code).
+Neighbours: `loops.orders` (reductions in the order of sums), `nest` (which loops), `backend.loops.lower.kernel` (the code).
 """
 
 from __future__ import annotations

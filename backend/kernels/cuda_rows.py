@@ -8,7 +8,8 @@ group then has their value.
 Short rows lie side by side in a block of threads.  Threads beyond the last row do that row once more and store nothing, so all
 of a block meet at its barriers.
 
-Neighbours: `row_plan` (levels), `cuda_text` (nodes), `rows` (the same on the CPU); `backend.run.cuda.rows` launches these.
+Neighbours: `row_plan` (levels), `cuda_text` (nodes), `loops.lower.rows` (the same on the CPU); `backend.run.cuda.rows`
+(launches these).
 """
 
 from __future__ import annotations

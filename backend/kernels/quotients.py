@@ -5,7 +5,9 @@ With y the reciprocal of b, rounded, two corrections of q = a y by fused multipl
 quotient).  That holds where nothing on the way overflows or loses bits: elements and divisors far beyond either end, zeros,
 infinities and NaN are divided.
 
-A processor that has no fused multiply-add divides as ever.  Neighbours: `rows` (divides rows by what was reduced from them).
+A processor that has no fused multiply-add divides as ever.
+
+Neighbours: `loops.llvm.printer` (divides by what is known before a loop).
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ A thread may have a stack of 128 KiB (`threading.stack_size`; some C libraries g
 are there, as those of a stack would be), and given back by the C library when the thread ends.  Where it cannot be had the kernel
 does nothing and returns `NO_MEMORY`.  Kernels do not call each other, so one block a thread is enough.
 
-Neighbours: `emission`, `scanning` (use this), `llvm_leaf` (gives the symbols).
+Neighbours: `loops.llvm.printer`, `scanning` (use this), `llvm_leaf` (gives the symbols).
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ class Rooms:
         self.w = writer
         self._near: list[str] = []
         self._far: list[str] = []
-        self._after: list[str] = []
         self._on_stack = self._beside = 0
 
     def room(self, bytes: int) -> str:
@@ -42,10 +41,6 @@ class Rooms:
             self._beside += size
         return name
 
-    def on_entry(self, line: str) -> None:
-        """Something to do once there are rooms."""
-        self._after.append(f"  {line}")
-
     def entry(self) -> list[str]:
         """The function's first block, which goes on to `start`."""
         found: list[str] = []
@@ -59,7 +54,7 @@ class Rooms:
                 f"  ret i64 {NO_MEMORY}",
                 "rooms.there:",
             ]
-        return ["entry:", *self._near, *found, *self._far, *self._after, "  br label %start"]
+        return ["entry:", *self._near, *found, *self._far, "  br label %start"]
 
 
 _BLOCK_OF_THREAD: Final = f"""

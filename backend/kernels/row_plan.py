@@ -1,6 +1,6 @@
 """The sweeps of a chain along rows: what is computed in which pass over a row, what is kept in between.
 
-Neighbours: `rows` and `side_rows` (write the sweeps), `graph.chains` (bodies).
+Neighbours: `loops.lower.rows` and `cuda_rows` (write the sweeps), `graph.chains` (bodies).
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from typing import Final
 
 from ..graph.chains import ALONG, SHORTEST
 from ..scalar.table import weight_of
-from .emission import Emission
 from .ir import Apply, Kernel, Load
 
 FUNCTIONS: Final = {name: function for function, name in ALONG.items()}
@@ -93,21 +92,3 @@ def _argument(kernel: Kernel, place: int) -> int:
     node = kernel.body[place]
     assert isinstance(node, Apply)
     return node.args[0]
-
-
-class RowEmission(Emission):
-    """Nodes that depend on a reduction of the row belong to no outer loop."""
-
-    def _depths(self) -> list[int]:
-        depths = super()._depths()
-        for place, node in enumerate(self.kernel.body):
-            if isinstance(node, Apply) and (node.function in FUNCTIONS or any(depths[arg] >= self.inner for arg in node.args)):
-                depths[place] = self.inner
-        return depths
-
-    def word(self, place: int, type: str) -> str:
-        return self._word(place, type)
-
-    def node(self, place: int, known: dict[int, str]) -> str:
-        """A node that is no load in the row."""
-        return self._node(place, known, {}, {})

@@ -32,17 +32,6 @@ class Check:
     kind: Kind
 
 
-@dataclass(slots=True)
-class Cursor:
-    """Where an operand's vector lies: its first element, and for strided ones the offsets of the lanes.
-
-    `present`: the lanes that are there, of a vector whose items lie side by side."""
-
-    address: str
-    offsets: str = ""
-    present: str = ""
-
-
 class Vectors:
     """Values of `lanes` elements; `checks` collects what may fail."""
 

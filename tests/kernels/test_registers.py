@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 
+from rho import backend
 from rho.backend.graph.phases import AxisNode
 from rho.backend.kernels import llvm_leaf, policy, store
-from rho.backend.kernels.ir import Kernel
 from rho.backend.loops import check
 from rho.backend.loops.ir import For, Program
 from rho.backend.loops.llvm import llvm_text
 from rho.backend.loops.llvm.lanes import vectors_of
 from rho.backend.loops.lower import kernel as lowering
+from rho.backend.loops.lower import rows as lowering_rows
 from rho.backend.loops.text import parse, show
+from rho.backend.run.cpu import row_kernels
+from rho.backend.run.cpu import rows as chains
+from rho.backend.schedule.plan.model import RowsStep
+from rho.backend.schedule.single import one_device
 from rho.tests.backend.differential import checked, run_both
 from rho.tests.kernels.phases import apply, both, data, phase, projection, read, same_bits
 from rho.typechecker.elements import Kind
@@ -32,18 +40,23 @@ def programs(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
         except llvm_leaf.Unsupported as error:  # NumPy would do what it is for, and nobody would see
             raise AssertionError(f"LLVM refuses a text: {error}") from error
 
-    def program_of(kernel: Kernel) -> Program:
-        program = made(kernel)
-        check.verify(program)
-        assert parse(show(program)) == program
-        seen.append(program)
-        return program
+    def watched(program_of: Callable[[Any], Program]) -> Callable[[Any], Program]:
+        def seen_of(code: Any) -> Program:
+            program = program_of(code)
+            check.verify(program)
+            assert parse(show(program)) == program
+            seen.append(program)
+            return program
 
-    made, compile_text = lowering.program_of, llvm_leaf.compile_text
+        return seen_of
+
+    compile_text = llvm_leaf.compile_text
     monkeypatch.setattr(llvm_leaf, "compile_text", compiled)
     monkeypatch.setattr(store, "_addresses", {})
-    monkeypatch.setattr(lowering, "vector_bytes", lambda: request.param)
-    monkeypatch.setattr(lowering, "program_of", program_of)
+    for module in (lowering, lowering_rows):
+        monkeypatch.setattr(module, "vector_bytes", lambda: request.param)
+        monkeypatch.setattr(module, "program_of", watched(module.program_of))
+    monkeypatch.setattr(row_kernels, "vector_bytes", lambda: request.param)
     return seen
 
 
@@ -164,3 +177,28 @@ def test_absent_items_do_not_fail(text: str, programs: list[Program], monkeypatc
             for last in (drawn.flat[-1], 0.0):
                 drawn.flat[-1] = last
                 assert not run_both(core, {"x": drawn}), (shape, reduced, last)
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+@pytest.mark.parametrize("text", [
+    "{e ← *⍵-⌈/⍵ ⋄ e÷+/e}⍤1 ⊢ A", "{m ← (+/⍵)÷≢⍵ ⋄ d ← ⍵-m ⋄ d÷√(+/d×d)÷≢⍵}⍤1 ⊢ A", "{m ← ⌊/⍵ ⋄ (+/⍵-m)÷+/⍵×⍵}⍤1 ⊢ ⍉A",
+    "{⍵÷⌈/|⍵}⍤1 ⊢ ⌽A",
+])  # fmt: skip
+def test_chains(text: str, kind: type, programs: list[Program], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of rows, forwards, backwards and strided, and of short rows side by side: the bits of NumPy's tier."""
+    monkeypatch.setattr(one_device, "needs_no_more", lambda chained, apart: True)
+    core = checked(f"input A : {'f64' if kind is np.float64 else 'f32'}[r c]\noutput r ← {text}\n")
+    assert core is not None
+    chained = 0
+    for shape in ((37, 33), (5, 257), (260, 66), (2, 4099), (1700, 5), (5, 1700)):
+        inputs = {"A": np.random.default_rng(shape[1]).standard_normal(shape).astype(kind)}
+        results = []
+        for mode in ("always", "off"):
+            monkeypatch.setenv(policy.SWITCH, mode)
+            chains._kept.clear()
+            bound = backend.load(core, inputs, {})
+            plan = backend.plan(bound)
+            chained += any(isinstance(step, RowsStep) for queue in plan.main.queues for step in queue.steps)
+            results.append(backend.execute(plan, bound, inputs).outputs["r"].value)
+        assert same_bits(*results), shape
+    assert programs and chained >= 6  # rows that are too short for their number are no chain

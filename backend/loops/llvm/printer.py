@@ -28,10 +28,12 @@ from ....typechecker.elements import Kind
 from ....typechecker.scalars import is_exact_in_any_order, neutral
 from ...kernels.ir import Apply as Function
 from ...kernels.ir import Literal
+from ...kernels.llvm_leaf import has_feature
+from ...kernels.quotients import divide, prepare
 from ...kernels.rooms import Rooms
 from ...kernels.scalar_text import apply, combine, fold_lanes
 from ...kernels.vectors import COMPUTED, Vectors, literal_bits
-from ...kernels.writer import function_text
+from ...kernels.writer import Writer, function_text
 from ..ir import (
     ZERO,
     Apply,
@@ -61,6 +63,8 @@ from .words import calls_at, is_own, strides_of
 _LEAST_MASKED: Final = 64
 """Bytes of vectors from which on processors have masks for loads and stores."""
 
+_LOOP: Final = 2
+"""Places of a loop."""
 _MOST_TOGETHER: Final = 256
 """Statements of all vectors of a short reduction."""
 
@@ -71,6 +75,17 @@ class Steps(Enum):
     SINGLE = "single"
     WHOLE = "whole"
     MASKED = "masked"
+
+
+class _Ahead(Writer):
+    """Writes where what is known at a height is written."""
+
+    def __init__(self, registers: Registers, height: int) -> None:
+        super().__init__()
+        self.registers, self.height, self.declarations = registers, height, registers.w.declarations
+
+    def let(self, text: str) -> str:
+        return self.registers.let(self.height, text)
 
 
 class Printer:
@@ -162,10 +177,21 @@ class Printer:
         r, varying = self.registers, any(map(self.registers.differs, node.args))
         v = Vectors(self.w, r.lanes if varying else 1)
         args = [r.vector(a) if varying else r.scalar(a) for a in node.args]
+        if varying and self.is_quotient_of_rows(node):
+            ahead = Vectors(_Ahead(r, r.values[node.args[1]].height), r.lanes)
+            r.define(node.name, divide(v, args[0], prepare(ahead, node.compute, args[1])), varying=True)
+            return
         function = Function(node.function, tuple(range(len(args))), node.compute, node.kind, node.parameter)
         r.define(node.name, apply(v, max(node.check, 0), function, args), varying=varying)
         for check in v.checks:
             self.check(check.node, v.lanes, check.failed, [(check.kind, check.value)])
+
+    def is_quotient_of_rows(self, node: Apply) -> bool:
+        """Is it a division by a number that is known before the loop?  See `kernels.quotients`."""
+        if node.function != "div" or not node.compute.is_float or not has_feature("fma"):
+            return False
+        divisor, r = node.args[1], self.registers
+        return not r.differs(divisor) and not r.values[divisor].literal and r.values[divisor].height <= r.here - _LOOP
 
     def fail(self, node: Fail) -> None:
         r = self.registers

@@ -71,10 +71,10 @@ class KernelCode:
 
 def program_of(kernel: Kernel) -> Program:
     """A program whose block of words is the kernel's argument block."""
-    return _Lowering(kernel).program()
+    return Lowering(kernel).program()
 
 
-class _Lowering:
+class Lowering:
     """`known`: the registers of nodes."""
 
     def __init__(self, kernel: Kernel) -> None:
@@ -84,7 +84,7 @@ class _Lowering:
         self.scalars = [f"s{place}" for place in range(kernel.scalars)]
         self.views: list[View] = []
         self.operands = [self.operand(f"x{i}", row) for i, row in enumerate(kernel.operands)]
-        self.results = [self.result(f"y{i}", result.kind) for i, result in enumerate(kernel.results)]
+        self.results = [self.result(i, result.kind) for i, result in enumerate(kernel.results)]
         self.axes: list[frozenset[int]] = []
         for node in kernel.body:
             self.axes.append(self.depends(node))
@@ -117,7 +117,8 @@ class _Lowering:
         self.views.append(View(name, parts[0], (*extents, last), Role.INPUT, streamed=is_streamed))
         return name
 
-    def result(self, name: str, kind: Kind) -> str:
+    def result(self, place: int, kind: Kind) -> str:
+        name = f"y{place}"
         parts, extents = parts_of(kind), [at(n) for n in self.sizes[: self.kernel.result_axes]]
         if extents:
             extents.append(times(extents[-1], len(parts)))

@@ -299,13 +299,10 @@ def _rows(binding: Binding, run: RowsRun) -> None:
         binding.result(value, run.space[:-1] if on_row else run.space, DTYPES[kind])
         for value, kind, on_row in zip(list(binding.places)[binding.operands :], run.kinds, run.chain.is_row, strict=True)
     ]
-    pitch = -(-bound.scratch // ALIGNMENT) * ALIGNMENT
-    scratch = binding.room((len(bound.pieces) * pitch,), np.dtype(np.uint8))
     bases: list[Base] = [*(base for _, base in operands), *((result, 0) for result in results)]
     blocks = []
-    for number, (words, sources, ahead) in enumerate(bound.pieces):
-        addresses = moved((*bound.operand_places, *bound.result_places), bases, (*sources, *ahead))
-        blocks.append(Block(words, [*addresses, (len(words) - 1, (scratch, number * pitch))]))
+    for words, sources, ahead in bound.pieces:
+        blocks.append(Block(words, moved((*bound.operand_places, *bound.result_places), bases, (*sources, *ahead))))
     start, duration = ctypes.cast(bound.call, ctypes.c_void_p).value or 0, kernels.work  # type: ignore[arg-type]
     binding.launch(words_of(start, blocks, min(binding.threads, len(blocks)) - 1, duration), duration)
 

@@ -2,7 +2,7 @@
 
 An index outside its axis ends the kernel; the gather on NumPy then finds it again and says so.
 
-Neighbours: `kernels.emission` (the text), `compiled` (binding), `library.selecting` (the same on NumPy), `bindings`.
+Neighbours: `loops.lower.kernel` (the code), `compiled` (binding), `library.selecting` (the same on NumPy), `bindings`.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 The rules of `compiled` hold here: operands are the views that NumPy would compute on, arrays live until the kernel has returned,
 and each layout is bound once.
 
-Neighbours: `rows` (who asks), `kernels.rows` (the kernel), `compiled`.
+Neighbours: `rows` (who asks), `loops.lower.rows` (the kernel), `compiled`.
 """
 
 from __future__ import annotations
@@ -14,21 +14,18 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-import numpy as np
-
 from ....lang.certain import certain
 from ....typechecker.elements import Kind
 from ....typechecker.sizes import Size
 from ...graph.chains import Joined
 from ...kernels import policy
 from ...kernels.build import Body, build_body, build_kernel
-from ...kernels.ir import LANES, Form, Stores
-from ...kernels.llvm_leaf import has_feature, vector_bytes
+from ...kernels.ir import FAILURE_WORDS, Form, Stores
+from ...kernels.llvm_leaf import vector_bytes
 from ...kernels.nest import Nest
 from ...kernels.row_plan import MOST_SIDE
-from ...kernels.rows import RowKernel, scratch_pitch, scratch_rows
-from ...kernels.side_rows import SideKernel
 from ...kernels.store import address_of
+from ...loops.lower.rows import RowsCode
 from ..native import native
 from ..pool import ALIGNMENT
 from ..team import run_boxes
@@ -47,7 +44,6 @@ class BoundRows:
     whole: tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]
     operand_places: tuple[int, ...]
     result_places: tuple[int, ...]
-    scratch: int
 
 
 class RowBinding:
@@ -62,7 +58,7 @@ class RowBinding:
         self.threads = threads
         self.small = self.points < policy.SMALL
         self.runs = 0
-        self.kept: dict[tuple[Any, ...], BoundRows | RowKernel | SideKernel | None] = {}
+        self.kept: dict[tuple[Any, ...], BoundRows | RowsCode | None] = {}
         self.is_side = space[-1] < MOST_SIDE
 
     @classmethod
@@ -78,12 +74,12 @@ class RowBinding:
             self.runs += 1  # nothing is asked of the compiler (which would be imported) before it may be wanted
             return None
         found = self.kept[key] if key in self.kept else self.kernel(arrays, stores)
-        if isinstance(found, RowKernel | SideKernel) and self.wanted(found):
+        if isinstance(found, RowsCode) and self.wanted(found):
             found = self.bind(found, arrays)
         self.kept[key] = found
         return found if isinstance(found, BoundRows) else None
 
-    def wanted(self, kernel: RowKernel | SideKernel) -> bool:
+    def wanted(self, kernel: RowsCode) -> bool:
         if self.mode is policy.Mode.ALWAYS:
             return True
         self.runs += 1
@@ -109,17 +105,15 @@ class RowBinding:
             tuple(tuple(own[group[-1]] for group in groups) for own in strides),
         )  # fmt: skip
 
-    def kernel(self, arrays: Sequence[NumArray], stores: Stores) -> RowKernel | SideKernel | None:
+    def kernel(self, arrays: Sequence[NumArray], stores: Stores) -> RowsCode | None:
         for array, kind in zip(arrays, self.operands, strict=True):
             if array.dtype != DTYPES[kind] or (array.ndim != len(self.space) and array.size != 1):
                 return None
-        nest, fuses = self.nest(arrays), has_feature("fma")
+        nest = self.nest(arrays)
         if self.is_side and len(nest.sizes) < 2:
             return None
         made = build_kernel(self.body, nest, self.operands, vector_bytes(), stores)
-        if self.is_side:
-            return SideKernel(made, self.chain.is_row, fuses)
-        return RowKernel(made, self.chain.is_row, self.space[-1] < LANES, fuses)
+        return RowsCode(made, self.chain.is_row, 1 << (self.space[-1] - 1).bit_length())
 
     def may_stream(self) -> bool:
         """Are the results larger than caches, and is each row of them aligned?"""
@@ -129,7 +123,7 @@ class RowBinding:
         large = self.points * sum(kind.bytes for kind in kinds) >= STREAMED
         return large and all(self.space[-1] * kind.bytes % ALIGNMENT == 0 for kind in kinds)
 
-    def bind(self, kernel: RowKernel | SideKernel, arrays: Sequence[NumArray]) -> BoundRows | None:
+    def bind(self, kernel: RowsCode, arrays: Sequence[NumArray]) -> BoundRows | None:
         address = address_of(kernel)
         if address is None:
             return None
@@ -141,9 +135,8 @@ class RowBinding:
         result_places = tuple(first + i * (1 + described.result_axes) for i in range(len(self.body.results)))
         pieces = tuple(self.piece(kernel, nest, start, stop, loop) for loop, start, stop in self.cuts(nest, described.lanes))
         call = SHORT_CALL(address) if self.small else CALL(address)
-        scratch = scratch_rows(kernel) * scratch_pitch(self.space[-1]) if isinstance(kernel, RowKernel) else 0
         whole = pieces[0] if len(pieces) == 1 else self.piece(kernel, nest, 0, nest.sizes[0], 0)
-        return BoundRows(call, pieces, whole, operand_places, result_places, scratch)
+        return BoundRows(call, pieces, whole, operand_places, result_places)
 
     def cuts(self, nest: Nest, lanes: int) -> list[tuple[int, int, int]]:
         """(loop, start, stop) of each piece: the first loop that is long enough is cut, into pieces of whole vectors of rows."""
@@ -159,7 +152,7 @@ class RowBinding:
                     return [(loop, start, stop) for start, stop in zip(starts, [*starts[1:], size], strict=True)]
         return [(0, 0, nest.sizes[0])]
 
-    def piece(self, kernel: RowKernel | SideKernel, nest: Nest, start: int, stop: int, loop: int
+    def piece(self, kernel: RowsCode, nest: Nest, start: int, stop: int, loop: int
               ) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:  # fmt: skip
         sizes = list(nest.sizes)
         sizes[loop] = stop - start
@@ -177,7 +170,7 @@ class RowBinding:
                 step *= size
             starts.append(start * steps[loop])
             words += [0, *(steps[:-1] if self.is_side else steps)]
-        words += [0, 0]
+        words += [0] * FAILURE_WORDS
         certain(len(words) == kernel.words(), "a launch has the words that its kernel reads")
         return tuple(words), tuple(start * strides[loop] for strides in nest.strides), tuple(starts)
 
@@ -194,9 +187,6 @@ class RowBinding:
                 block[at] = source + offset
             for at, target, offset in zip(bound.result_places, targets, offsets, strict=True):
                 block[at] = target + offset
-            scratch = np.empty(bound.scratch + ALIGNMENT, np.uint8)
-            address = scratch.__array_interface__["data"][0]
-            block[len(words) - 1] = -(-address // ALIGNMENT) * ALIGNMENT
             if call(ctypes.addressof(block)):
                 raise MemoryError
 

@@ -3,7 +3,7 @@
 On NumPy a block is some rows along one axis of the frame (`rows_cut`); what is made of it lives as long as the block.  So a
 chain never needs an array of what only it reads, whatever tier runs it, and the plan counts none.
 
-Neighbours: `graph.chains` (finds and joins), `kernels.rows` (the kernel), `compiled` (binding of phases), `structured`.
+Neighbours: `graph.chains` (finds and joins), `loops.lower.rows` (the kernel), `compiled` (binding of phases), `structured`.
 """
 
 from __future__ import annotations

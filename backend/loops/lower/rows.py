@@ -1,0 +1,253 @@
+"""Chains along rows as loop programs: everything about a row while it is in the nearest cache.
+
+The body is that of `graph.chains.joined`: elements, and reductions of the row to one value, on which later elements depend.  It
+is done in *sweeps* over the row (`kernels.row_plan`).  A sweep evaluates the elements that its reductions and results need; what
+an earlier sweep computed is kept in scratch if computing it again would cost more than reading it.  So are the rows of operands
+whose items do not lie side by side.
+
+A kernel of form MAP does rows one after the other, with vectors along the row.  One of form ACROSS does short rows side by side,
+with vectors across rows: its last axis is the row, the one before it counts rows.
+
+Note [Short rows].  Such rows are shorter than the lanes of a block, so the order of sums is halving: item i with item i + 16,
+then with item i + 8, and so on; what is absent is left out.
+
+Neighbours: `kernel` (nodes and views), `orders` (sums), `graph.chains` (bodies), `run.cpu.row_kernels` (binds this).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Final
+
+from ....typechecker.elements import Kind
+from ....typechecker.scalars import is_ordered, neutral
+from ...kernels.build import bits_of
+from ...kernels.ir import Apply, Form, Kernel, Load, Node, Step, kind_of
+from ...kernels.llvm_leaf import vector_bytes
+from ...kernels.row_plan import FUNCTIONS, MOST_SIDE, Sweep, plan_sweeps
+from ..builder import at
+from ..ir import ZERO, Index, LoopKind, Program, Role, View, plus, times
+from ..llvm import llvm_text
+from ..orders import Sum, ordered
+from .kernel import Lowering
+
+_TILE: Final = 64
+"""Short rows whose scratch is in cache together."""
+_APART: Final = 16
+"""Items between rows of scratch, so that they do not begin at the same place in cache."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowsCode:
+    """`is_row`: which results have one item a row.  `most`: a power of two; no row is longer."""
+
+    kernel: Kernel
+    is_row: tuple[bool, ...]
+    most: int
+
+    def text(self) -> str:
+        return llvm_text(program_of(self), vector_bytes())
+
+    def words(self) -> int:
+        return self.kernel.words()
+
+
+def program_of(rows: RowsCode) -> Program:
+    """A program whose block of words is the kernel's argument block."""
+    return (_SideBySide if rows.kernel.form is Form.ACROSS else _OneByOne)(rows).program()
+
+
+class _Rows(Lowering):
+    """`scratch`: views of nodes that are kept."""
+
+    def __init__(self, rows: RowsCode) -> None:
+        self.rows, self.plan = rows, plan_sweeps(rows.kernel, rows.is_row)
+        super().__init__(rows.kernel)
+        self.scratch = {place: self.room(kind_of(self.kernel, place)) for place in self.plan.kept}
+
+    def room(self, kind: Kind) -> str:
+        """Scratch for an item of a row, for all of them."""
+        raise NotImplementedError
+
+    def kept_at(self, point: Sequence[Index]) -> tuple[Index, ...]:
+        """Where the item of a point is in such scratch."""
+        raise NotImplementedError
+
+    def depends(self, node: Node) -> frozenset[int]:
+        """What a reduction of the row becomes part of is known inside the loops over rows, and no sooner."""
+        along = isinstance(node, Apply) and node.function in FUNCTIONS
+        return super().depends(node) | (frozenset({self.kernel.axes - 1}) if along else frozenset())
+
+    def of_row(self, known: dict[int, str], point: Sequence[Index]) -> None:
+        """What is the same for the whole row and can be known now."""
+        for place in self.at_depth(self.kernel.axes):
+            node = self.kernel.body[place]
+            if place in known or place in self.plan.elements or not isinstance(node, Apply) or node.function in FUNCTIONS:
+                continue
+            if all(arg in known for arg in node.args):
+                known[place] = self.node(place, point, known)
+
+    def sweeps(self, row: Sequence[Index], known: dict[int, str]) -> None:
+        """A row goes through everything; `known` is what is known of it."""
+        self.of_row(known, row)
+        for sweep in self.plan.sweeps:
+            totals = self.sweep(sweep, row, known)
+            known.update(zip(sweep.reduces, totals, strict=True))
+            self.of_row(known, row)
+        for place, result in enumerate(self.kernel.results):
+            if self.rows.is_row[place]:
+                self.b.store(self.results[place], self.target(place, [*row, ZERO]), known[result.node])
+
+    def sweep(self, sweep: Sweep, row: Sequence[Index], known: dict[int, str]) -> Sequence[str]:
+        """The reductions of one."""
+        raise NotImplementedError
+
+    def sums_of(self, sweep: Sweep) -> list[Sum]:
+        return [Sum(kind_of(self.kernel, place), FUNCTIONS[self.reduction(place).function]) for place in sweep.reduces]
+
+    def reduction(self, place: int) -> Apply:
+        node = self.kernel.body[place]
+        assert isinstance(node, Apply)
+        return node
+
+    def element(self, sweep: Sweep, row: Sequence[Index], item: Index, known: dict[int, str], mask: str | None = None
+                ) -> list[str]:  # fmt: skip
+        """What is to be reduced at an item of the row, if a mask is true; what is kept and stored there, is."""
+        point, values, self.mask = [*row, item], dict(known), mask
+        for place in sorted(sweep.nodes):
+            if place in self.scratch and place not in sweep.keeps:
+                values[place] = self.b.load(self.scratch[place], self.kept_at(point), mask)
+            else:
+                values[place] = self.node(place, point, values)
+        self.mask = None
+        for place in sweep.keeps:
+            self.b.store(self.scratch[place], self.kept_at(point), values[place], mask)
+        for place in sweep.stores:
+            self.b.store(self.results[place], self.target(place, point), values[self.kernel.results[place].node], mask)
+        return [values[self.reduction(place).args[0]] for place in sweep.reduces]
+
+    def write(self) -> None:
+        with ExitStack() as loops:
+            point = list[Index]()
+            self.compute(self.at_depth(0), point, self.known)
+            for axis in range(self.kernel.vector_axis):
+                loop = loops.enter_context(self.b.range(LoopKind.SERIAL, at(self.sizes[axis])))
+                point.append(at(loop.index))
+                self.compute(self.at_depth(axis + 1), point, self.known)
+            self.rows_of(point)
+
+    def rows_of(self, point: Sequence[Index]) -> None:
+        """The rows inside the loops of all axes before the vector axis."""
+        raise NotImplementedError
+
+    def joined_all(self, sums: Sequence[Sum], before: Sequence[str], items: Sequence[str]) -> tuple[str, ...]:
+        joins = zip(sums, before, items, strict=True)
+        return tuple([self.b.apply(s.function, (x, y), s.kind, s.kind) for s, x, y in joins])
+
+    def firsts(self, sums: Sequence[Sum]) -> list[tuple[Kind, str, str]]:
+        return [(s.kind, self.b.constant(s.kind, bits_of(s.kind, neutral(s.function, s.kind))), s.function) for s in sums]
+
+
+class _OneByOne(_Rows):
+    """Vectors along the row."""
+
+    def __init__(self, rows: RowsCode) -> None:
+        super().__init__(rows)
+        self.copies = {
+            i: self.room(row.kind) for i, row in enumerate(self.kernel.operands) if row.moves[-1] and row.step is Step.STRIDED
+        }
+
+    def room(self, kind: Kind) -> str:
+        return self.b.view("kept", kind, (Index((), self.rows.most + _APART),), Role.SCRATCH, private=True).name
+
+    def kept_at(self, point: Sequence[Index]) -> tuple[Index, ...]:
+        return (point[-1],)
+
+    def sweep(self, sweep: Sweep, row: Sequence[Index], known: dict[int, str]) -> Sequence[str]:
+        b, sums, length = self.b, self.sums_of(sweep), at(self.sizes[-1])
+        if any(is_ordered(s.function, s.kind) for s in sums):
+            totals = list[str]()
+
+            def items(place: Index, mask: str | None) -> list[str]:
+                return self.element(sweep, row, place, known, mask)
+
+            ordered(b, sums, length, lambda _: items, lambda _, values: totals.extend(values), most=self.rows.most)
+            return totals
+        with b.range(LoopKind.VECTOR, length, self.firsts(sums)) as loop:
+            items_there = self.element(sweep, row, at(loop.index), known)
+            loop.yields = self.joined_all(sums, loop.inside, items_there)
+        return loop.results
+
+    def rows_of(self, point: Sequence[Index]) -> None:
+        for operand, copy in self.copies.items():
+            with self.b.range(LoopKind.VECTOR, at(self.sizes[-1])) as loop:
+                item = self.b.load(self.operands[operand], self.item(operand, [*point, at(loop.index)]))
+                self.b.store(copy, (at(loop.index),), item)
+        self.sweeps(point, self.known)
+
+    def node(self, place: int, point: Sequence[Index], known: dict[int, str]) -> str:
+        node = self.kernel.body[place]
+        if isinstance(node, Load) and node.operand in self.copies:
+            return self.b.load(self.copies[node.operand], self.kept_at(point), self.mask)
+        return super().node(place, point, known)
+
+
+class _SideBySide(_Rows):
+    """Vectors across rows, item after item."""
+
+    def room(self, kind: Kind) -> str:
+        shape = (Index((), MOST_SIDE), Index((), _TILE))
+        return self.b.view("kept", kind, shape, Role.SCRATCH, private=True).name
+
+    def kept_at(self, point: Sequence[Index]) -> tuple[Index, ...]:
+        return point[-1], self.cell
+
+    def result(self, place: int, kind: Kind) -> str:
+        if self.rows.is_row[place]:
+            return super().result(place, kind)
+        view = View(f"y{place}", kind, tuple(map(at, self.sizes)), Role.OUTPUT)
+        self.views.append(view)
+        return view.name
+
+    def target(self, place: int, point: Sequence[Index], part: int = 0) -> tuple[Index, ...]:
+        return super().target(place, point[:-1], part) if self.rows.is_row[place] else tuple(point)
+
+    def rows_of(self, point: Sequence[Index]) -> None:
+        b, cells = self.b, at(self.sizes[-2])
+        with b.loop(LoopKind.SERIAL, (ZERO,), (cells,), step=_TILE) as tile:
+            start = at(tile.index)
+            left = b.number(plus(cells, times(start, -1)))
+            count = at(b.apply("min", (left, b.constant(Kind.I64, _TILE)), Kind.I64, Kind.I64))
+            with b.range(LoopKind.VECTOR, count) as cell:
+                self.cell, row, known = at(cell.index), [*point, plus(start, at(cell.index))], dict(self.known)
+                self.compute(self.at_depth(len(row)), row, known)
+                self.sweeps(row, known)
+
+    def sweep(self, sweep: Sweep, row: Sequence[Index], known: dict[int, str]) -> Sequence[str]:
+        b, sums, length = self.b, self.sums_of(sweep), at(self.sizes[-1])
+        trees = [self.room(s.kind) if is_ordered(s.function, s.kind) else "" for s in sums]
+        plain = [s for s, tree in zip(sums, trees, strict=True) if not tree]
+        with b.range(LoopKind.SERIAL, length, [(kind, first, None) for kind, first, _ in self.firsts(plain)]) as loop:
+            point = [*row, at(loop.index)]
+            items = self.element(sweep, row, point[-1], known)
+            for tree, item in zip(trees, items, strict=True):
+                if tree:
+                    b.store(tree, self.kept_at(point), item)
+            others = [item for tree, item in zip(trees, items, strict=True) if not tree]
+            loop.yields = self.joined_all(plain, loop.inside, others)
+        results = iter(loop.results)
+        return [self.halved(tree, s) if tree else next(results) for s, tree in zip(sums, trees, strict=True)]
+
+    def halved(self, tree: str, total: Sum) -> str:
+        """See Note [Short rows]."""
+        b, half = self.b, MOST_SIDE // 2
+        while half:
+            bounds = Index((), half), plus(at(self.sizes[-1]), Index((), -half))
+            with b.loop(LoopKind.SERIAL, (ZERO,), bounds) as loop:
+                low, high = (at(loop.index), self.cell), (plus(at(loop.index), Index((), half)), self.cell)
+                pair = b.load(tree, low), b.load(tree, high)
+                b.store(tree, low, b.apply(total.function, pair, total.kind, total.kind))
+            half //= 2
+        return b.load(tree, (ZERO, self.cell))
