@@ -7,8 +7,13 @@ import pytest
 
 from rho import backend
 from rho.backend.kernels import policy
+from rho.backend.kernels.ir import Apply, Form, Kernel, Load, Operand, Result, Step
+from rho.backend.kernels.llvm_leaf import has_feature
+from rho.backend.loops.llvm import llvm_text
+from rho.backend.loops.lower.kernel import program_of
 from rho.tests.backend.differential import checked
-from rho.tests.kernels.phases import same_bits
+from rho.tests.kernels.phases import apply, both, data, phase, projection, read, same_bits
+from rho.typechecker.elements import Kind
 
 pytest.importorskip("llvmlite")
 TEXT = "input A : {kind}[r c]\noutput r ← {{⍵÷⌈/⍵}}⍤1 ⊢ A\n"
@@ -36,3 +41,26 @@ def test_quotients(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     got = backend.execute(backend.plan(bound), bound, {"A": values}).outputs["r"].value
     with np.errstate(all="ignore"):
         assert same_bits(got, values / np.maximum.reduce(values, 1, keepdims=True))
+
+
+@pytest.mark.parametrize("kind", [Kind.F64, Kind.F32])
+def test_any_loop_that_divides_by_one_number(kind: Kind) -> None:
+    """The number, or the items, at either end of the range; zeros, infinities and NaN."""
+    space, last = [1000], 1e300 if kind is Kind.F64 else 1e37
+    made = phase(space, [projection(space, space, [0]), projection(space, [1], [0], [0])],
+                 [read(0, kind), read(1, kind), apply("div", (0, 1), kind)], [2])  # fmt: skip
+    for number in (3.0, -7.3, 1 / last, last, 0.0, -0.0, np.inf, np.nan):
+        items = data(kind, 1000, 1)
+        items[:6] = 0.0, -0.0, np.inf, np.nan, last, 1 / last
+        for kernel, plain in both(made, [items, np.array([number], items.dtype)]):
+            assert same_bits(kernel, plain), number
+
+
+def test_only_a_number_that_is_known_before_the_loop_is_prepared() -> None:
+    if not has_feature("fma"):
+        pytest.skip("the processor has no fused multiply-add")
+    for moves, multiplies in ((False, True), (True, False)):
+        operands = (Operand(Kind.F64, Step.UNIT, (True,)), Operand(Kind.F64, Step.UNIT if moves else Step.NONE, (moves,)))
+        body = (Load(0), Load(1), Apply("div", (0, 1), Kind.F64, Kind.F64))
+        kernel = Kernel(Form.MAP, 1, 8, operands, 0, body, (Result(2, Kind.F64, None),))
+        assert ("@llvm.fma" in llvm_text(program_of(kernel), 32)) == multiplies
