@@ -70,9 +70,11 @@ class Session:
     def load(
         self, checked: Checked, request: Request, detail: PlanDetail = PlanDetail.STEPS, scheduling: Scheduling | None = None
     ) -> Loaded:
-        """Find the files, bind the sizes from their headers, check the guards, plan, check the bounds on memory and time.
+        """Find the files, bind the sizes from their headers, check the guards, plan, check the bounds on memory and time.  With
+        sizes in the request headers say only the others, and what is planned cannot be run.
 
-        Raises Refused (guard, permission, bound, type of a file) or RunFailed (a file that cannot be read)."""
+        Raises Refused (guard, permission, bound, type of a file), RunFailed (a file that cannot be read) or LackingSizes (of a
+        request with sizes)."""
         from ..backend import Detail, Device, bind_shapes, plan
         from ..backend.schedule.single.one_device import HOME
         from .execution.refusals import Candidate, FileMemory, check_time, fits, refuse_memory
@@ -80,14 +82,20 @@ class Session:
         core = checked.core
         assert core is not None, "only accepted programs are loaded"
         files: Mapping[str, InputFile] = {}
-        if core.data:
-            from .execution.loading import find_inputs  # imports NumPy, which a program without data may never need
+        folder, settings = self.folder_of(checked.source), settings_of(core, request.params)
+        shapes = {name: array.shape for name, array in settings.arrays.items()}
+        if request.sizes:
+            from .execution.sizing import headers_in, sized
 
-            folder = self.folder_of(checked.source)
-            files = find_inputs(core, request.inputs, folder, self.permissions, request.limits.memory, request.standard_input)
-        settings = settings_of(core, request.params)
-        shapes = {name: file.shape for name, file in files.items()} | {n: array.shape for n, array in settings.arrays.items()}
-        bound = bind_shapes(core, shapes, settings.sizes, without=request.grouping.without)
+            numbers, headers = {**settings.sizes, **request.sizes}, headers_in(folder, self.permissions, request.inputs)
+            bound = sized(core, numbers, shapes, headers, request.grouping.without, request.inputs)
+        else:
+            if core.data:
+                from .execution.loading import find_inputs  # imports NumPy, which a program without data may never need
+
+                files = find_inputs(core, request.inputs, folder, self.permissions, request.limits.memory, request.standard_input)
+            shapes = {name: file.shape for name, file in files.items()} | shapes
+            bound = bind_shapes(core, shapes, settings.sizes, without=request.grouping.without)
         device = Device(HOME, "cpu", cores())
         full = detail is PlanDetail.FULL
         texts: tuple[PlannedFile, ...] = ()
@@ -113,7 +121,7 @@ class Session:
             try:
                 if kept is not None and scheduling is not None and scheduling.asks_devices:
                     raise no_devices(kept)
-                if kept is None and (core.schedules or (scheduling is not None and scheduling.asks_devices)):
+                if kept is None and (core.schedules or request.sizes or (scheduling is not None and scheduling.asks_devices)):
                     raise CannotStream(bound.graph.phases[0], "")
                 asked = asked_of(request, core, allowed, kept, runs=runs)
                 made = streamed_plan(core, bound, files, asked, device, texts, Detail.FULL if full else Detail.STEPS)

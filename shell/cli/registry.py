@@ -55,6 +55,7 @@ WITHOUT = Option(("--without",), Takes.VALUES, "STRATEGY", "plan without a strat
                  STRATEGY_NAMES)
 REQUIRE_OPTIMAL = Option(("--require-optimal",), Takes.NOTHING, "", "a plan that is not proved optimal is an error (exit 5)")
 CLUSTER = Option(("--cluster",), Takes.VALUE, "WHERE", "on workers: local:2, tcp://HOST:PORT or a scheduler.json")
+SIZE = Option(("--size",), Takes.VALUES, "NAME=N", "a size or a param; others come from the headers of its data")
 LIMITS = (INPUT, SET, ALLOW_READ, MAX_MEMORY, MAX_TIME)
 
 
@@ -150,7 +151,8 @@ VERBS: tuple[Verb, ...] = (
     Verb(
         "plan", "FILE | --instance FILE [options]", "the schedule: phases, devices, memory",
         (
-            ("rho plan examples/kmeans.rho", ""), ("rho plan kmeans.rho --format json -o plan.json", ""),
+            ("rho plan examples/kmeans.rho", ""), ("rho plan wave.rho --size n=2048", "for sizes instead of data"),
+            ("rho plan kmeans.rho --format json -o plan.json", ""),
             ("rho plan --instance graph.json --json", "an abstract task graph (docs/instances.md)"),
             ("rho plan --instance rand0000.stg --devices 4", "on four equal processors"),
             ("rho plan kmeans.rho --devices workstation --format html -o plan.html", "a picture of it on declared devices"),
@@ -158,7 +160,7 @@ VERBS: tuple[Verb, ...] = (
             ("rho plan --check plan.json", "is a stored plan right?"),
         ),
         (
-            OUT, FORMAT_PLAN, JSON, STRICT, EXACT, *LIMITS,
+            OUT, FORMAT_PLAN, JSON, STRICT, EXACT, SIZE, *LIMITS,
             Option(("--instance",), Takes.VALUE, "FILE", "schedule a task graph: instance/1 JSON, STG or Auckland DOT",
                    file=READ),
             Option(("--devices",), Takes.VALUE, "N|FILE", "a device profile; for an instance also a number, or JSON",
@@ -184,7 +186,7 @@ VERBS: tuple[Verb, ...] = (
             ("rho estimate wave.rho --size n=2048 --devices here,laptop,workstation", "profiles beside each other"),
         ),
         (
-            Option(("--size",), Takes.VALUES, "NAME=N", "a size or a param; others come from the headers of its data"),
+            SIZE,
             Option(("--devices",), Takes.VALUE, "NAME|FILE,…", "profiles, shipped or in files; `here` is this machine (here)",
                    file=READ),
             JSON, FORMAT_RESULT, STRICT, EXACT, OBJECTIVE, BUDGET, PROVE, FAST,

@@ -11,7 +11,9 @@ from typing import TextIO
 
 from ...lang.records import dataclass
 from ...typechecker.core import Core
+from ..execution.params import natural
 from ..execution.permissions import Permissions
+from ..execution.sizing import LackingSizes, sizes_of
 from .arguments import Arguments, UsageError, nearest
 from .console import Console
 from .streams import check_streams, stream_of
@@ -43,7 +45,7 @@ class Grouping(Enum):
 @dataclass(frozen=True, slots=True)
 class Request:
     """`inputs` maps names to paths (relative to the working folder) or streams, `params` to what is set, `outputs` to paths or
-    streams; `standard_input` is what `-` reads."""
+    streams; `standard_input` is what `-` reads; `sizes` are those that are planned for, whatever the data has."""
 
     inputs: Mapping[str, str] = field(default_factory=dict)
     params: Mapping[str, str] = field(default_factory=dict)
@@ -51,17 +53,19 @@ class Request:
     limits: Limits = Limits()
     standard_input: TextIO | None = None
     grouping: Grouping = Grouping.CHEAPEST
+    sizes: Mapping[str, int] = field(default_factory=dict)
 
 
 def request_of(arguments: Arguments, console: Console) -> Request:
-    """The request of `run`, `eval` and `plan`."""
+    """The request of `run`, `eval`, `plan` and `estimate`."""
     params = arguments.pairs("--set", "PARAM=VALUE")
     inputs, given = arguments.pairs("--in", "NAME=PATH"), arguments.pairs("--out", "NAME=PATH")
     outputs = _each(given)
     check_streams(inputs, given, terminal=console.out.isatty(), program="-" in arguments.positional[:1])
     limits = Limits(_bytes(arguments.value("--max-memory")), _seconds(arguments.value("--max-time")))
     grouping = Grouping.AS_WRITTEN if arguments.has("--exact") else Grouping.CHEAPEST
-    return Request(inputs, params, outputs, limits, console.input, grouping)
+    sizes = {name: natural("--size", name, text) for name, text in arguments.pairs("--size", "NAME=N").items()}
+    return Request(inputs, params, outputs, limits, console.input, grouping, sizes)
 
 
 def _each(given: Mapping[str, str]) -> dict[str, str]:
@@ -94,19 +98,31 @@ def data_file(path: str) -> str:
 
 
 def check_names(core: Core, request: Request) -> None:
-    """Every name of the request exists in the program, and every input has a file."""
-    inputs = [entry.name for entry in core.data]
-    _known("--in", request.inputs, inputs, "input")
-    _known("--set", request.params, [*[entry.name for entry in core.params], *[entry.name for entry in core.settings]], "param")
-    _known("--out", request.outputs, [entry.name for entry in core.outputs], "output")
+    """Every name of the request exists in the program, and every input has a file, unless sizes are given instead."""
+    check_given(core, request)
     missing = [entry.name for entry in core.data if entry.path is None and entry.name not in request.inputs]
-    if missing:
+    if missing and not request.sizes:
         needed = " ".join(f"--in {name}=PATH" for name in missing)
         which = "input" if len(missing) == 1 else "inputs"
         raise UsageError(f"no file is named for the {which} {_listed(missing)} of this program", f"give {needed}")
 
 
-def _known(option: str, given: Mapping[str, str], known: Sequence[str], what: str) -> None:
+def check_given(core: Core, request: Request) -> None:
+    """Every name of the request exists in the program."""
+    inputs = [entry.name for entry in core.data]
+    _known("--in", request.inputs, inputs, "input")
+    _known("--set", request.params, [*[entry.name for entry in core.params], *[entry.name for entry in core.settings]], "param")
+    _known("--out", request.outputs, [entry.name for entry in core.outputs], "output")
+    _known("--size", request.sizes, sorted({variable.name for variable in sizes_of(core)}), "size")
+
+
+def needs_sizes(lacking: LackingSizes) -> UsageError:
+    """What to give when nothing says how large the data is."""
+    needed = " ".join(f"--size {name}=N" for name in lacking.names)
+    return UsageError(f"nothing says how large this program's data is: {lacking}", f"give {needed}")
+
+
+def _known(option: str, given: Mapping[str, object], known: Sequence[str], what: str) -> None:
     for name in given:
         if name not in known:
             guess = nearest(name, known)

@@ -8,7 +8,7 @@ Neighbours: `backend.run.binding` (sizes from shapes), `verbs.estimate`, `embedd
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -45,10 +45,10 @@ def sizes_of(core: Core) -> tuple[SizeVariable, ...]:
 
 def sized(
     core: Core, numbers: Mapping[str, int], shapes: Shapes, headers: Callable[[Core], Shapes],
-    without: frozenset[str] = frozenset(),
+    without: frozenset[str] = frozenset(), files: Collection[str] = (),
 ) -> BoundGraph:  # fmt: skip
     """The program with its sizes bound: `numbers` by name, then `shapes` of inputs, then `headers` of those that still lack a
-    size; params that nothing says have their defaults.
+    size (inputs whose path the program names, and those of `files`); params that nothing says have their defaults.
 
     LackingSizes.  Refused: facts that do not hold, shapes that disagree.  RunFailed: a header cannot be read."""
     from ...backend import bind_shapes
@@ -59,7 +59,7 @@ def sized(
     known.update({variable: numbers[variable.name] for variable in sizes_of(core) if variable.name in numbers})
     known = sizes_from(core, shapes, known)
     absent = [entry for entry in core.data if entry.name not in shapes and _unknown(core, entry, known)]
-    if readable := [entry for entry in absent if entry.path is not None]:
+    if readable := [entry for entry in absent if entry.path is not None or entry.name in files]:
         known = sizes_from(core, headers(only(core, readable)), known)
     lacking = {variable.name: None for entry in absent for variable in _unknown(core, entry, known)}
     if lacking:
@@ -71,13 +71,15 @@ def sized(
     return bind_shapes(core, {**every, **shapes}, {param.name: known[param.variable] for param in core.params}, without=without)
 
 
-def headers_in(folder: str, permissions: Permissions | None = None) -> Callable[[Core], Shapes]:
-    """The shapes in the files that a program of that folder names."""
+def headers_in(
+    folder: str, permissions: Permissions | None = None, given: Mapping[str, str] | None = None
+) -> Callable[[Core], Shapes]:  # fmt: skip
+    """The shapes in the files that a program of that folder names, or that are `given` in their stead."""
 
     def read(core: Core) -> Shapes:
         from .loading import find_inputs
 
-        files = find_inputs(core, {}, folder, permissions or Permissions.of([folder or "."], []))
+        files = find_inputs(core, given or {}, folder, permissions or Permissions.of([folder or "."], []))
         return {name: file.shape for name, file in files.items()}
 
     return read

@@ -15,14 +15,15 @@ from typing import TYPE_CHECKING, Any
 from ...lang.diagnostics import RhoError
 from ...lang.records import dataclass
 from ..cli import messages
-from ..cli.arguments import Arguments, UsageError, nearest
+from ..cli.arguments import Arguments
 from ..cli.console import Console
 from ..cli.exits import Exit
+from ..cli.requests import check_given, needs_sizes, request_of
 from ..cli.results import print_json, wants_json
 from ..cli.sources import Undecodable, read_source
 from ..display.progress import planning
-from ..execution.params import natural
 from ..execution.scheduling import Effort, Scheduling, Use, scheduling_of
+from ..execution.sizing import LackingSizes, headers_in, sized
 from ..session import Session
 from ..stages import Strictness
 
@@ -61,7 +62,7 @@ class Row:
 
 def run(arguments: Arguments, console: Console) -> Exit:
     path = arguments.positional[0]
-    given = {name: natural("--size", name, text) for name, text in arguments.pairs("--size", "NAME=N").items()}
+    request = request_of(arguments, console)
     try:
         source = read_source(path)
     except Undecodable as error:
@@ -72,10 +73,13 @@ def run(arguments: Arguments, console: Console) -> Exit:
     if checked.core is None:
         messages.refuse(arguments, console, checked.diagnostics, checked.sources)
         return Exit.REJECTED
+    check_given(checked.core, request)
     try:
-        bound = _bound(checked.core, given, os.path.dirname(path), exact=arguments.has("--exact"))
+        bound = sized(checked.core, request.sizes, {}, headers_in(os.path.dirname(path)), request.grouping.without)
         with planning(console):
             rows = [_row(name, checked.core, bound, arguments) for name in _names(arguments.value("--devices") or HERE)]
+    except LackingSizes as lacking:
+        raise needs_sizes(lacking) from None
     except RhoError as error:
         messages.refuse(arguments, console, error.diagnostics, checked.sources)
         return messages.exit_of(error)
@@ -91,26 +95,6 @@ def run(arguments: Arguments, console: Console) -> Exit:
 def _names(text: str) -> list[str]:
     """The profiles of `--devices`: a file may have a comma in its name."""
     return [text] if os.path.exists(text) else [name for name in text.split(",") if name]
-
-
-def _bound(core: Core, given: dict[str, int], folder: str, *, exact: bool) -> BoundGraph:
-    """UsageError: sizes that the program does not have, or lacks.  Raises as `sized`."""
-    from ..cli.requests import Grouping
-    from ..execution.sizing import LackingSizes, headers_in, sized, sizes_of
-
-    without = Grouping.AS_WRITTEN.without if exact else Grouping.CHEAPEST.without
-    known = sorted({variable.name for variable in sizes_of(core)})
-    for name in given:
-        if name not in known:
-            guess = nearest(name, known)
-            meant = f"; did you mean `{guess}`?" if guess else ""
-            hint = f"its sizes are {', '.join(known)}" if known else "all its sizes are known"
-            raise UsageError(f"--size {name}={given[name]}: this program has no size `{name}`{meant}", hint)
-    try:
-        return sized(core, given, {}, headers_in(folder), without)
-    except LackingSizes as lacking:
-        needed = " ".join(f"--size {name}=N" for name in lacking.names)
-        raise UsageError(f"nothing says how large this program's data is: {lacking}", f"give {needed}") from None
 
 
 def _row(name: str, core: Core, bound: BoundGraph, arguments: Arguments) -> Row:

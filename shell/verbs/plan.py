@@ -12,13 +12,14 @@ from ..cli.arguments import Arguments, UsageError
 from ..cli.console import Console
 from ..cli.exits import Exit
 from ..cli.overwriting import require_unread
-from ..cli.requests import check_names, permissions_of, request_of
+from ..cli.requests import check_names, needs_sizes, permissions_of, request_of
 from ..cli.results import wants_json, write_whole
 from ..cli.sources import Undecodable, read_source
 from ..display.plan_output import picture, picture_asked
 from ..display.progress import planning
 from ..execution.clusters import let_go
 from ..execution.scheduling import Scheduling, Use, require_optimal, scheduling_of
+from ..execution.sizing import LackingSizes
 from ..execution.stored_plans import read_plan
 from ..session import Session
 from ..stages import Loaded, PlanDetail, Strictness
@@ -67,6 +68,8 @@ def run(arguments: Arguments, console: Console) -> Exit:
             known = scheduling if not arguments.has("--pareto") else Scheduling(Use.CHECK)
             loaded = session.load(checked, request, PlanDetail.FULL, known)
             front = None if scheduling is None or known is scheduling else plan_front.front(arguments, loaded, scheduling)
+    except LackingSizes as lacking:
+        raise needs_sizes(lacking) from None
     except RhoError as error:
         messages.refuse(arguments, console, error.diagnostics, checked.sources)
         return messages.exit_of(error)

@@ -162,3 +162,49 @@ def test_an_input_may_be_called_plan(folder: Path) -> None:
     (folder / "named.rho").write_text("input plan : f64[n]\noutput y ← 2×plan\n", encoding="utf-8")
     program = rho_package.load("named.rho")
     np.testing.assert_array_equal(program.run(plan=np.ones(3))["y"], np.full(3, 2.0))
+
+
+# ------------------------------------------------------------------------------------ rho plan --size
+
+
+def test_a_plan_for_sizes_needs_no_data(folder: Path, rho: Rho) -> None:
+    ran = rho("plan", "sums.rho", "--size", "n=2000", "--size", "m=500")
+    assert ran.code == 0, ran.err
+    assert "8.0 MB → 16.0 kB" in ran.out and "k=3" in ran.out.splitlines()[0]
+    assert ran.out.splitlines()[-1].startswith("time")
+    assert "k=9" in rho("plan", "sums.rho", "--size", "n=20", "--size", "m=5", "--set", "k=9").out
+
+
+def test_sizes_go_before_those_of_the_data(folder: Path, rho: Rho) -> None:
+    assert "n=30" in rho("plan", "filed.rho").out
+    other = rho("plan", "filed.rho", "--size", "n=7000").out.splitlines()[0]
+    assert "n=7000" in other and "m=4" in other
+    assert "n=7 " in rho("plan", "sums.rho", "--in", "x=x.npy", "--size", "n=7").out.splitlines()[0]
+
+
+def test_a_plan_for_sizes_is_kept_and_checked_but_fits_no_other_data(folder: Path, rho: Rho) -> None:
+    kept = rho("plan", "filed.rho", "--size", "n=40", "--devices", "workstation", "-o", "plan.json")
+    assert kept.code == 0, kept.err
+    assert rho("plan", "--check", "plan.json", "--size", "n=40").code == 0
+    for command in (("plan", "--check"), ("run", "--plan")):
+        refused = rho(*command, "plan.json")
+        assert refused.code == 4 and "sizes differ: n is 30 and was 40" in refused.err
+
+
+@pytest.mark.parametrize(
+    ("sizes", "message"),
+    [
+        (["nn=3"], "this program has no size `nn`; did you mean `n`?"),
+        (["n=x"], "--size n=x: a size is a natural number such as 3"),
+        (["n=3"], "nothing says how large this program's data is: m"),
+    ],
+)
+def test_sizes_that_cannot_be(folder: Path, rho: Rho, sizes: list[str], message: str) -> None:
+    for verb in ("plan", "estimate"):
+        ran = rho(verb, "sums.rho", *[word for size in sizes for word in ("--size", size)])
+        assert ran.code == 2 and message in ran.err
+
+
+def test_a_plan_for_sizes_is_held_to_its_limit(folder: Path, rho: Rho) -> None:
+    ran = rho("plan", "sums.rho", "--size", "n=2000000", "--size", "m=500", "--max-memory", "1GB")
+    assert ran.code == 4 and "E702" in ran.err and "at most n≤" in ran.err
