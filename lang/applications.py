@@ -8,6 +8,7 @@ function, it is a train whose forks group from the right in threes.  Every loop 
 from __future__ import annotations
 
 from . import tree
+from .codes import Code
 from .limits import MAXIMUM_DEPTH
 from .literals import number_items
 from .units import Binding, Unit, UnitKind, replacing
@@ -37,7 +38,7 @@ def checked(binding: Binding, unit: Unit) -> Unit:
     """The unit, unless its tree is deeper than anything may be."""
     if unit.depth > MAXIMUM_DEPTH:
         raise binding.problem(
-            "E016", f"this expression nests more than {MAXIMUM_DEPTH} applications", binding.of(unit),
+            Code.E016, f"this expression nests more than {MAXIMUM_DEPTH} applications", binding.of(unit),
             notes=("name the inner parts in statements of their own",),
         )  # fmt: skip
     return unit
@@ -69,7 +70,7 @@ def _operators(binding: Binding, units: list[Unit]) -> list[Unit]:
                 right, at = _right_operand(binding, units, at, unit)
                 if right.kind is not _FUNCTION:
                     message = f"`∘.` needs a function on its right, and `{binding.written(right)}` is an array"
-                    raise binding.problem("E008", message, binding.of(right))
+                    raise binding.problem(Code.E008, message, binding.of(right))
                 node = tree.Derived(binding.span(unit.start, right.end), "∘.", (_operand(right),))
                 done.append(Unit(_FUNCTION, unit.start, right.end, node=node, depth=right.depth + 1))
             case UnitKind.DYADIC:
@@ -79,7 +80,7 @@ def _operators(binding: Binding, units: list[Unit]) -> list[Unit]:
                 done.append(_derived(binding, unit, left, right))
             case UnitKind.UNTIL:
                 message = "a tuple holds values, not functions; only `f⍣(n ⋄ p)` takes a function p"
-                raise binding.problem("E134", message, binding.of(unit))
+                raise binding.problem(Code.E134, message, binding.of(unit))
             case UnitKind.OPERATOR:
                 left = _left_operand(binding, done, unit)
                 if _is_dyadic(unit):
@@ -120,7 +121,7 @@ def _left_operand(binding: Binding, done: list[Unit], operator: Unit) -> Unit:
     """The function, or the whole strand of arrays, left of an operator; taken off `done`."""
     if not done:
         name = binding.written(operator)
-        raise binding.problem("E008", f"`{name}` is an operator and has nothing on its left", binding.of(operator))
+        raise binding.problem(Code.E008, f"`{name}` is an operator and has nothing on its left", binding.of(operator))
     if done[-1].kind is _FUNCTION:
         return done.pop()
     arrays: list[Unit] = []
@@ -133,7 +134,7 @@ def _right_operand(binding: Binding, units: list[Unit], at: int, operator: Unit)
     """The one item right of an operator with the brackets that follow it, and where the rest starts."""
     if at == len(units):
         name = binding.written(operator)
-        raise binding.problem("E008", f"`{name}` is an operator and has nothing on its right", binding.of(operator))
+        raise binding.problem(Code.E008, f"`{name}` is an operator and has nothing on its right", binding.of(operator))
     right = units[at]
     if right.kind is UnitKind.SLASH:
         right = _slash_function(binding, right)
@@ -141,7 +142,7 @@ def _right_operand(binding: Binding, units: list[Unit], at: int, operator: Unit)
         return right._replace(kind=_ARRAY), at + 1
     elif right.kind not in _VALUES:
         message = f"`{binding.written(operator)}` needs an operand on its right, and `{binding.written(right)}` is not one"
-        raise binding.problem("E008", message, binding.of(right))
+        raise binding.problem(Code.E008, message, binding.of(right))
     at += 1
     while at < len(units) and units[at].kind is UnitKind.BRACKET:
         right = _bracket(binding, right, units[at])
@@ -157,7 +158,7 @@ def _refuse_touching(binding: Binding, operator: Unit, right: Unit, units: list[
         after = units[at]
         literal, name = binding.written(right), binding.written(after)
         raise binding.problem(
-            "E013", f"`{name}` touches `{literal}`, which is the whole operand of `{operator.text}`", binding.of(after),
+            Code.E013, f"`{name}` touches `{literal}`, which is the whole operand of `{operator.text}`", binding.of(after),
             fixes=replacing(f"write `{operator.text}{literal} ⊢ {name}`", binding.span(after.start, after.start), "⊢ "),
         )  # fmt: skip
 
@@ -166,13 +167,13 @@ def _derived(binding: Binding, operator: Unit, left: Unit, right: Unit | None) -
     glyph = operator.text
     if left.kind is _ARRAY and glyph not in ARRAY_LEFT_OPERANDS:
         what = f"`{binding.written(left)}` is an array"
-        raise binding.problem("E008", f"`{glyph}` needs a function on its left, and {what}", binding.of(left))
+        raise binding.problem(Code.E008, f"`{glyph}` needs a function on its left, and {what}", binding.of(left))
     if right is None:
         node = tree.Derived(binding.span(left.start, operator.end), glyph, (_operand(left),))
         return checked(binding, Unit(_FUNCTION, left.start, operator.end, glyph, node, left.depth + 1))
     if right.kind is _ARRAY and (glyph not in ARRAY_RIGHT_OPERANDS or (left.kind is _ARRAY and glyph != "@")):
         what = f"`{binding.written(right)}` is an array"
-        raise binding.problem("E008", f"`{glyph}` needs a function on its right, and {what}", binding.of(right))
+        raise binding.problem(Code.E008, f"`{glyph}` needs a function on its right, and {what}", binding.of(right))
     node = tree.Derived(binding.span(left.start, right.end), glyph, (_operand(left), _operand(right)))
     return checked(binding, Unit(_FUNCTION, left.start, right.end, glyph, node, max(left.depth, right.depth) + 1))
 
@@ -195,7 +196,7 @@ def _bracket(binding: Binding, target: Unit | None, bracket: Unit) -> Unit:
     if target is None:
         inside = binding.written(bracket)[1:-1].strip()
         raise binding.problem(
-            "E002", "these brackets have nothing on their left to index", binding.of(bracket),
+            Code.E002, "these brackets have nothing on their left to index", binding.of(bracket),
             notes=("`[a ⋄ b]` with a `⋄` stacks cells; a plain vector needs no brackets",),
             fixes=replacing("write parentheses", binding.of(bracket), f"({inside})") if "…" not in inside else (),
         )  # fmt: skip
@@ -214,7 +215,7 @@ def _bracket(binding: Binding, target: Unit | None, bracket: Unit) -> Unit:
             derived = tree.Derived(span, function.operator, function.operands, axis)
             return Unit(_FUNCTION, target.start, bracket.end, target.text, derived, max(target.depth, bracket.depth) + 1)
     raise binding.problem(
-        "E002", f"`{binding.written(target)}` takes no axis in brackets", binding.of(bracket),
+        Code.E002, f"`{binding.written(target)}` takes no axis in brackets", binding.of(bracket),
         notes=("`/ ⌿ \\ ⍀ ⌽ ⊖ , ⍪ ↑ ↓ ⌷` take one; use `⍤` to choose cells",),
     )  # fmt: skip
 
@@ -298,4 +299,4 @@ def _train(binding: Binding, items: list[Unit]) -> Unit:
 
 
 def _no_right_argument(binding: Binding, function: Unit) -> Exception:
-    return binding.problem("E009", f"`{binding.written(function)}` has no right argument", binding.of(function))
+    return binding.problem(Code.E009, f"`{binding.written(function)}` has no right argument", binding.of(function))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .codes import Code
 from .codes_record import Page, Stage
 
 
@@ -17,83 +18,83 @@ def _block(*lines: str) -> str:
 
 
 PAGES: dict[str, Page] = {
-    "SCH101": _shown(
+    Code.SCH101: _shown(
         "The directives listed cannot all be obeyed, as each is to come before the next or wants the same value elsewhere. "
         "Drop one of them; only those that conflict are shown.",
         _block("print a before d", "d before a"),
         _block("print a before d"),
     ),
-    "SCH102": _shown(
+    Code.SCH102: _shown(
         "A value cannot be computed before what it is made of. The message shows the directive and the chain of values "
         "against it.",
         _block("a before x"),
         _block("x before a"),
     ),
-    "SCH103": _shown(
+    Code.SCH103: _shown(
         "The values that must be present at one time need more memory than the limits leave. The message says how many "
         "bytes are missing. Raise a limit, add a device, or allow the value to be split.",
         _block("limit memory cpu0 1KB"),
         _block("limit memory cpu0 200MB"),
     ),
-    "SCH104": _shown(
+    Code.SCH104: _shown(
         "The value is placed on a kind of device that cannot compute it: its profile has no table for the operation and the "
         "element type (docs/devices.md).",
         "input x : f64[n]\na ← ⍕x\na\nschedule {\n  place a on gpu\n}",
         "input x : f64[n]\na ← ⍕x\na\nschedule {\n  place a on cpu\n}",
     ),
-    "SCH105": _shown(
+    Code.SCH105: _shown(
         "Inputs, printing and outputs happen on the home device, where the files and the screen are.",
         _block("place print on gpu"),
         _block("place a on gpu"),
     ),
-    "SCH106": _shown(
+    Code.SCH106: _shown(
         "No plan reaches the deadline or keeps to the limit: the message gives a lower bound that holds for every plan.",
         _block("deadline 1ns"),
         _block("deadline 1s"),
     ),
-    "SCH107": _shown(
+    Code.SCH107: _shown(
         "The schedule names a value the program does not define or a device the topology does not have. A near name is "
         "offered.",
         _block("place aa on gpu"),
         _block("place a on gpu"),
     ),
-    "SCH201": _shown(
+    Code.SCH201: _shown(
         "The name is bound more than once, so it is not clear which value is meant; the message shows each. Use different "
         "names.",
         "a ← 1 2 3\na ← a×2\na\nschedule {\n  place a on cpu\n}",
         "a ← 1 2 3\nb ← a×2\nb\nschedule {\n  place b on cpu\n}",
     ),
-    "SCH202": _shown(
+    Code.SCH202: _shown(
         "A kind such as `gpu` leaves the choice of device open. A value that stays on a device needs one device: name it, "
         "`gpu0`.",
         _block("split a rows over gpu0 gpu1", "keep a on gpu"),
         _block("split a rows over gpu0 gpu1"),
     ),
-    "SCH203": _shown(
+    Code.SCH203: _shown(
         "Both values are cut into shards, and `before` is read as: all shards of the first are done before any of the "
         "second starts.",
         _block("split a rows over gpu0 gpu1", "split d rows over gpu0 gpu1", "a before d"),
         _block("split a rows over gpu0 gpu1", "split d rows over gpu0 gpu1"),
     ),
-    "SCH204": _shown(
+    Code.SCH204: _shown(
         "`--objective` of the command takes the place of every `minimize` in the script. Leave the option out to plan for what "
         "the script says.",
         "⍝ rho plan p.rho --objective energy\nschedule { minimize latency }\n1+1",
         "⍝ rho plan p.rho\nschedule { minimize latency }\n1+1",
     ),
-    "SCH301": _shown(
+    Code.SCH301: _shown(
         "The plan was made for another program, other sizes or another machine; the message says which field differs. Make "
         "it again with `rho plan`.",
         "⍝ rho run p.rho --plan old.json\n1+1",
         "⍝ rho plan p.rho -o new.json, then rho run p.rho --plan new.json\n1+1",
     ),
-    "SCH302": _shown(
+    Code.SCH302: _shown(
         "The search stopped at its budget with a plan and a lower bound that do not meet; the gap is shown. It is a note, "
         "and an error only with `--require-optimal`. `--prove` searches without limit.",
         "⍝ rho plan p.rho --require-optimal --fast\n1+1",
         "⍝ rho plan p.rho --prove\n1+1",
     ),
-    "SCH303": _shown(
+    Code.SCH303: _shown(
         "This is a bug in Rho, not in the program. One of the ways in which plans are sought failed, or made a plan that the "
         "verifier refused; the best plan of the others is used, and it is valid. Please report the notes, which say what failed.",
         "⍝ rho plan p.rho\n1+1",

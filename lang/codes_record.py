@@ -1,22 +1,10 @@
-"""The shape of a code's row and of its page (`lang.codes`)."""
+"""The shape of a code's page (`lang.codes`)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
-
-class Since(Enum):
-    """The part of Rho that gives a code; a page's program runs as a test once that part is active."""
-
-    NOW = "now"
-    SIGNATURES = "symbolic signatures and the solver"
-    QUANTITIES = "quantities"
-    SCHEDULER = "the scheduler"
-
-
-ACTIVE: frozenset[Since] = frozenset({Since.NOW, Since.SIGNATURES, Since.QUANTITIES, Since.SCHEDULER})
-"""What this version has: its pages run as tests."""
+from .records import dataclass
 
 
 class Stage(Enum):
@@ -27,16 +15,6 @@ class Stage(Enum):
     RUN = "rho run"
     EVAL = "rho eval"
     SHOWN = "shown only"
-
-
-@dataclass(frozen=True, slots=True)
-class Code:
-    """One row: `related` are codes easily taken for this one."""
-
-    code: str
-    title: str
-    related: tuple[str, ...] = ()
-    since: Since = Since.NOW
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ import re
 from dataclasses import replace
 
 from . import tree
+from .codes import Code
 from .grammar import declaration_grammar
 from .lexer import DECLARING, NAME, WORD_END, TokenKind
 from .peg import Node, ParseError
@@ -118,7 +119,7 @@ def _reading(binding: Binding, types: TypeReader, clauses: list[Node]) -> Readin
         (value,) = parts(clause)
         word, span = clause.expr_name, types.span(value)
         if word in given:
-            raise binding.problem("E011", f"`{word}` stands here twice", types.span(clause))
+            raise binding.problem(Code.E011, f"`{word}` stands here twice", types.span(clause))
         given.add(word)
         match word:
             case "as":
@@ -137,7 +138,7 @@ def _as(binding: Binding, reading: Reading, value: Node, span: Span) -> Reading:
         return replace(reading, form=Form[value.text.upper()])
     pattern = _unquoted(value)
     if "%" not in pattern:
-        raise binding.problem("E011", 'a format of dates has directives, as in `"%d.%m.%Y"`', span)
+        raise binding.problem(Code.E011, 'a format of dates has directives, as in `"%d.%m.%Y"`', span)
     return replace(reading, form=Form.TIME if has_time(pattern) else Form.DATE, pattern=pattern)
 
 
@@ -151,7 +152,7 @@ def _number(text: str) -> int | float:
 def _sign(binding: Binding, value: Node, span: Span) -> str:
     sign = _unquoted(value).replace("\\t", "\t")
     if len(sign) != 1 or sign in '"\r\n\0' or sign.isalnum():
-        raise binding.problem("E011", "this is one sign, such as `;`", span)
+        raise binding.problem(Code.E011, "this is one sign, such as `;`", span)
     return sign
 
 
@@ -183,8 +184,8 @@ def _typed(binding: Binding, scope: Scope, text: str, target: tree.NameTarget, n
         tokens = tuple(_shifted(token, value.start) for token in _tokens(binding, value))
         statement, _ = bind_assignment(binding, scope, (name, arrow, *tokens), declared)
         if not isinstance(statement, tree.BindArray):
-            raise binding.problem("E011", f"`{target.name}` is bound to a function; its type has an arrow, as in `f64[n] → f64`",
-                                  types.span(children[0]))  # fmt: skip
+            message = f"`{target.name}` is bound to a function; its type has an arrow, as in `f64[n] → f64`"
+            raise binding.problem(Code.E011, message, types.span(children[0]))
         return statement
     return tree.Annotation(span, target, declared, types.where(children[1:]))
 
@@ -215,11 +216,11 @@ def _use(binding: Binding, scope: Scope, span: Span, node: Node) -> tree.Use:
         path = _unquoted(node)
         name = path.rsplit("/", 1)[-1].rsplit(".", 1)[0]
         if re.fullmatch(NAME, name) is None:
-            raise binding.problem("E010", f"a module is called by its file's name, and `{name}` is not a name", place)
+            raise binding.problem(Code.E010, f"a module is called by its file's name, and `{name}` is not a name", place)
         target = tree.NameTarget(place, name)
     if binding.modules is not None and binding.modules(path or name) is None:
         scope.names[name] = None
-        raise binding.problem("E019", f"there is no module `{path or name}`", place)
+        raise binding.problem(Code.E019, f"there is no module `{path or name}`", place)
     binding.module_paths[name] = path or name
     scope.names[name] = NameClass.MODULE
     return tree.Use(span, target, path)
@@ -263,7 +264,7 @@ def _unreadable_declaration(binding: Binding, text: str, error: ParseError) -> P
     if text[start : start + 1] in ("'", '"') and text.startswith("input"):
         expected = "`←`"
     found = f", not `{text[start:end]}`" if start < len(text) else ""
-    return binding.problem("E011", f"{expected} is expected here{found}", binding.span(min(start, len(text)), end),
+    return binding.problem(Code.E011, f"{expected} is expected here{found}", binding.span(min(start, len(text)), end),
                            notes=_example(text))  # fmt: skip
 
 

@@ -6,6 +6,7 @@ Errors of the statements of one body are all reported; the body then counts as b
 from __future__ import annotations
 
 from . import tree
+from .codes import Code
 from .diagnostics import Diagnostic
 from .lexer import TokenKind
 from .problems import Problem
@@ -109,7 +110,7 @@ def _body(binding: Binding, scope: Scope, token: Token) -> tuple[tuple[tree.Stat
     if broken:
         raise Problem(None)
     if not statements:
-        raise binding.problem("E002", "this dfn has no statement, so it has no value", binding.of(token))
+        raise binding.problem(Code.E002, "this dfn has no statement, so it has no value", binding.of(token))
     return tuple(statements), depth
 
 
@@ -134,10 +135,10 @@ def _guard(binding: Binding, scope: Scope, tokens: Tokens, colons: list[int]) ->
     if at == 0:
         raise control_word(binding, tokens)
     if len(colons) > 1:
-        raise binding.problem("E017", "a guard has one `:`; start the next guard after a `⋄`", binding.of(tokens[colons[1]]))
+        raise binding.problem(Code.E017, "a guard has one `:`; start the next guard after a `⋄`", binding.of(tokens[colons[1]]))
     condition = bind_array(binding, scope, tokens[:at], colon[1:3])
     if at + 1 == len(tokens):
-        raise binding.problem("E002", "this guard has no value after its `:`", binding.of(colon))
+        raise binding.problem(Code.E002, "this guard has no value after its `:`", binding.of(colon))
     value = need_array(binding, bind_value(binding, scope, tokens[at + 1 :], colon[1:3]))
     span = binding.span(tokens[0].start, tokens[-1].end)
     return tree.Guard(span, expression_of(condition), expression_of(value)), max(condition.depth, value.depth)
@@ -157,5 +158,5 @@ def control_word(binding: Binding, tokens: Tokens) -> Problem:
         word = tokens[1]
         instead = next((use for start, use in _INSTEAD.items() if word.text.lower().endswith(start.lower())), None)
         message = f"there is no `:{word.text}`" + (f"; use {instead}" if instead else "")
-        return binding.problem("E017", message, binding.span(colon.start, word.end))
-    return binding.problem("E017", "this `:` has no condition on its left", binding.of(colon))
+        return binding.problem(Code.E017, message, binding.span(colon.start, word.end))
+    return binding.problem(Code.E017, "this `:` has no condition on its left", binding.of(colon))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from enum import Enum
 
+from .codes import Code
 from .records import dataclass
 from .source import Span
 
@@ -62,7 +63,7 @@ class Diagnostic:
     `counterexample` the sizes that break it.  `origin` of a warning is the code that it has as an error (`--strict`).
     """
 
-    code: str
+    code: Code
     message: str
     span: Span
     severity: Severity = Severity.ERROR
@@ -73,7 +74,7 @@ class Diagnostic:
     goal: str | None = None
     verdict: Verdict | None = None
     counterexample: Mapping[str, int] | None = None
-    origin: str | None = None
+    origin: Code | None = None
 
     @property
     def is_error(self) -> bool:

@@ -15,6 +15,7 @@ from contextlib import suppress
 from fractions import Fraction
 from typing import Final, Generic, TypeVar
 
+from .codes import Code
 from .diagnostics import Diagnostic, Edit, Fix, Label
 from .primitives import nearest
 from .records import dataclass
@@ -82,7 +83,7 @@ class DirectiveReader(Generic[Phase]):
             self.said.append(self.directive(words))
 
     def wrong(
-        self, span: Span, message: str, code: str = "SCH107", *,
+        self, span: Span, message: str, code: Code = Code.SCH107, *,
         labels: tuple[Label, ...] = (), notes: tuple[str, ...] = (), fixes: tuple[Fix, ...] = (),
     ) -> Wrong:  # fmt: skip
         self.diagnostics.append(Diagnostic(code, message, span, labels=labels, notes=notes, fixes=fixes))
@@ -151,7 +152,7 @@ class DirectiveReader(Generic[Phase]):
         if both:
             again = next(word for word in right if any(word.text == other.text for other in left) or len(right) == 1)
             message = f"`{again.text}` cannot come before itself"
-            raise self.wrong(again.span, message, "SCH101")
+            raise self.wrong(again.span, message, Code.SCH101)
         return Said(verb.text, span, (first, then))
 
     def _group(self, words: Directive, plain: Sequence[DirectiveWord | DirectiveGroup]) -> Said[Phase]:
@@ -185,7 +186,7 @@ class DirectiveReader(Generic[Phase]):
         if not devices:
             raise self.wrong(verb.span, "no device is named after `over`")
         if len({word.text for word in devices}) < len(devices):
-            raise self.wrong(devices[0].span, "a device is named twice; it takes one share", "SCH201")
+            raise self.wrong(devices[0].span, "a device is named twice; it takes one share", Code.SCH201)
         return Said("split", span, ((phase,),), tuple(devices), parts)
 
     def _limit(self, span: Span, verb: DirectiveWord, rest: list[DirectiveWord]) -> Said[Phase]:
@@ -226,7 +227,7 @@ class DirectiveReader(Generic[Phase]):
         if not named:
             raise self.wrong(verb.span, "an order names phases: `order x … z`")
         if len(set(named)) < len(named):
-            raise self.wrong(verb.span, "an order names each phase once", "SCH101")
+            raise self.wrong(verb.span, "an order names each phase once", Code.SCH101)
         return Said("order", span, (tuple(items),))
 
     # ------------------------------------------------------------------ names
@@ -287,7 +288,7 @@ class _Values(DirectiveReader[str]):
         if what is not None and len(what) > 1:
             labels = tuple(Label(span, "one is bound here") for span in what)
             message = f"`{word.text}` means {len(what)} values; give them different names"
-            raise self.wrong(word.span, message, "SCH201", labels=labels)
+            raise self.wrong(word.span, message, Code.SCH201, labels=labels)
         if word.text not in self.known and self.complete:
             raise self.unknown(word, self.known)
         return word.text

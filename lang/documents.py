@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .codes import CODES, page_of, title_of
-from .codes_record import ACTIVE, Code, Page, Stage
+from .codes import Code, Page, page_of
+from .codes_record import Stage
 from .explain import code_span, primitive_markdown
 from .primitives import (
     ALIASES,
@@ -82,28 +82,24 @@ def errors_page() -> str:
         "`E5` quantities · `E6` termination and budgets · `E7` loading and running · `SCH` schedules · `W` warnings · `N` notes.",
         "`rho explain CODE` prints one of these.", "", "| code | means |", "|---|---|",
     ]  # fmt: skip
-    lines += [f"| [{row.code}](#{row.code.lower()}) | {_cell(row.title)} |" for row in CODES.values()]
+    lines += [f"| [{code}](#{code.lower()}) | {_cell(code.summary)} |" for code in Code]
     lines.append("")
-    for row in CODES.values():
-        page = page_of(row.code)
-        if page is not None:
-            lines += _code_section(row, page)
+    for code in Code:
+        lines += _code_section(code, page_of(code))
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _code_section(row: Code, page: Page) -> list[str]:
-    lines = [f"## {row.code}", "", f"**{row.title}**", "", page.explanation, ""]
-    if row.since not in ACTIVE:
-        lines += [f"Comes with {row.since.value}.", ""]
+def _code_section(code: Code, page: Page) -> list[str]:
+    lines = [f"## {code}", "", f"**{code.summary}**", "", page.explanation, ""]
     for name, content in page.files:
         lines += [f"`{name}` holds", "", "```", *content.splitlines(), "```", ""]
-    runs = row.since in ACTIVE and page.stage is Stage.CHECK
-    fence = "```rho" if runs else "```rho skip"
-    claim = f"⍝ {'warning' if row.code.startswith('W') else 'error'}: {row.code}"
+    fence = "```rho" if page.stage is Stage.CHECK else "```rho skip"
+    claim = f"⍝ {'warning' if code.startswith('W') else 'error'}: {code}"
     lines += ["Gives it:", "", fence, *page.failing.split("\n"), claim, "```", ""]
     lines += ["Repaired:", "", fence, *page.repaired.split("\n"), "```", ""]
-    if row.related:
-        lines += ["See also " + ", ".join(f"[{code}](#{code.lower()}) ({title_of(code)})" for code in row.related) + ".", ""]
+    if code.related:
+        others = [f"[{other}](#{other.lower()}) ({Code[other].summary})" for other in code.related]
+        lines += [f"See also {', '.join(others)}.", ""]
     return lines
 
 

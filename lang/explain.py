@@ -7,16 +7,16 @@ as Markdown.
 
 from __future__ import annotations
 
-from .codes import CODES, page_of, title_of
-from .codes_record import ACTIVE
+from .codes import Code, code_of, page_of
 from .primitives import ALIASES, LEFT_OUT, Example, Primitive, Role, Trait, Use, find, nearest
 
 
 def explain(word: str) -> str | None:
     """The text for a word, ending in a newline; None if it means nothing (see `did_you_mean`)."""
     word = word.strip()
-    if word.upper() in CODES:
-        return code_text(word.upper())
+    code = code_of(word.upper())
+    if code is not None:
+        return code_text(code)
     rows = find(word)
     if rows:
         return "\n".join(primitive_text(row) for row in rows)
@@ -29,22 +29,17 @@ def did_you_mean(word: str) -> str | None:
     """A word near to one that `explain` does not know."""
     from .primitives import suggest
 
-    return nearest(word.upper(), CODES) if word[-1:].isdigit() else suggest(word)
+    return nearest(word.upper(), Code) if word[-1:].isdigit() else suggest(word)
 
 
-def code_text(code: str) -> str:
-    """The page of a code that is in the table."""
-    row, page = CODES[code], page_of(code)
-    lines = [f"{code}: {row.title}", ""]
-    if page is not None:
-        lines += [*_wrapped(page.explanation), "", f"This gives {code}:", ""]
-        lines += _indented(page.failing)
-        lines += ["", "This does not:", ""]
-        lines += _indented(page.repaired)
-    if row.since not in ACTIVE:
-        lines += ["", f"(Comes with {row.since.value}.)"]
-    if row.related:
-        lines += ["", "See also: " + ", ".join(f"{other} ({title_of(other)})" for other in row.related)]
+def code_text(code: Code) -> str:
+    """The page of a code."""
+    page = page_of(code)
+    lines = [f"{code}: {code.summary}", "", *_wrapped(page.explanation)]
+    lines += ["", f"This gives {code}:", "", *_indented(page.failing)]
+    lines += ["", "This does not:", "", *_indented(page.repaired)]
+    if code.related:
+        lines += ["", "See also: " + ", ".join(f"{other} ({Code[other].summary})" for other in code.related)]
     return "\n".join(lines) + "\n"
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from .codes import Code
 from .declarations import is_declaration, read_declaration
 from .dfns import bind_braces
 from .diagnostics import Diagnostic, Rejected
@@ -30,7 +31,9 @@ def format_source(source: Source, *, ascii: bool = False) -> str:
     """The text in canonical layout, ended by one newline; `ascii` spells glyphs by backtick names instead."""
     ensure_recursion_headroom()
     if len(source.text) > MAXIMUM_CHARACTERS:
-        raise Rejected([Diagnostic("E016", f"the source has more than {MAXIMUM_CHARACTERS} characters", Span(source.name, 0, 0))])
+        raise Rejected(
+            [Diagnostic(Code.E016, f"the source has more than {MAXIMUM_CHARACTERS} characters", Span(source.name, 0, 0))]
+        )
     if source.text.startswith("#!"):  # a line for the system's shell, which stays as it is
         opening = source.text.partition("\n")[0]
         body = format_source(Source(source.name, " " * len(opening) + source.text[len(opening) :]), ascii=ascii)

@@ -19,11 +19,12 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TypeAlias
 
+from .codes import Code
 from .diagnostics import Diagnostic, Edit, Fix, Severity
 from .records import dataclass
 from .source import Source, Span
 
-NOTE = "N001"
+NOTE = Code.N001
 Groups: TypeAlias = Mapping[str, str]
 Write: TypeAlias = "str | Callable[[Groups], str] | None"
 
@@ -44,7 +45,7 @@ class Habit:
     pattern: str
     says: str
     write: Write = None
-    codes: tuple[str, ...] | None = None
+    codes: tuple[Code, ...] | None = None
     legal: bool = False
 
 
@@ -172,7 +173,8 @@ def _complex(found: Groups) -> str:
 HABITS: tuple[Habit, ...] = (
     # ---- statements
     Habit(_START + rf"{_FLAT}←{_FLAT}(?P<s>;)[^\n⋄]*)", "`⋄` separates statements, `;` the axes of `x[…;…]`",
-          lambda g: g["all"].replace(";", " ⋄", 1) if g["all"].rstrip()[-1] != ";" else g["all"].rstrip()[:-1], ("E001", "E002")),
+          lambda g: g["all"].replace(";", " ⋄", 1) if g["all"].rstrip()[-1] != ";" else g["all"].rstrip()[:-1],
+          (Code.E001, Code.E002)),
     Habit(r"#(?P<x>.*)", "a comment starts with `⍝`", "⍝{x}"),
     Habit(_START + r"//(?P<x>.*))", "a comment starts with `⍝`", "⍝{x}"),
     Habit(_START + rf"(?:import|from)[ \t]+{_REST})",
@@ -197,7 +199,7 @@ HABITS: tuple[Habit, ...] = (
     # ---- assignment and comparison
     Habit(_START + rf"(?P<x>{_NAME})[ \t]*:=[ \t]*(?P<v>{_REST}))", "a name gets a value by `←`", _assigned),
     Habit(_START + rf"(?P<w>{_NAME})[ \t]*<-[ \t]*(?P<v>{_REST}))", "`<-` is `<` and `-`; a name gets a value by `←`",
-          _assigned, ("E001",), legal=True),
+          _assigned, (Code.E001,), legal=True),
     Habit(_START + rf"(?P<x>{_NAME})[ \t]*(?P<f>[-+*/|&^])=[ \t]*(?P<v>{_REST}))", "a function left of `←` changes a value",
           _changed),
     Habit(_START + rf"(?P<x>{_NAME})(?P<f>\+\+|--)[ \t]*(?=$|[\n⋄]))", "a function left of `←` changes a value",
@@ -207,34 +209,34 @@ HABITS: tuple[Habit, ...] = (
     Habit(r"<=", "there is no `<=`: `≤` is at most", "≤"),
     Habit(r">=", "there is no `>=`: `≥` is at least", "≥"),
     Habit(_START + rf"(?P<w>{_NAME})[ \t]*=(?![=])[ \t]*(?P<v>{_REST}))", "`=` compares; a name gets a value by `←`", _assigned,
-          ("E001", "E002"), legal=True),
+          (Code.E001, Code.E002), legal=True),
     Habit(_START + rf"(?P<x>{_NAME}\[[^\[\]\n⋄]*\])[ \t]*=(?![=])[ \t]*(?P<v>{_REST}))",
-          "`=` compares; items get a value by `←`", _assigned, ("E001", "E002"), legal=True),
+          "`=` compares; items get a value by `←`", _assigned, (Code.E001, Code.E002), legal=True),
     Habit(r"&&", "there is no `&&`: `∧` is and", "∧"),
     Habit(r"\|\|", "`||` is `|` twice: `∨` is or", "∨", legal=True),
-    Habit(r"!(?P<x>[A-Za-z]\w*)", "`!` is the factorial; `~` is not", "~{x}", ("E300", "E303"), legal=True),
+    Habit(r"!(?P<x>[A-Za-z]\w*)", "`!` is the factorial; `~` is not", "~{x}", (Code.E300, Code.E303), legal=True),
     # ---- arithmetic
     Habit(r"\b(?:axis|dim|keepdims|dtype)[ \t]*=[^\n⋄]*",
           "arguments have no names: `f/x` is along the last axis, `f⌿x` along the first",
-          "f⌿…", ("E001", "E002")),
+          "f⌿…", (Code.E001, Code.E002)),
     Habit(r"\*\*", "`**` is `*` twice: one `*` is power", "*", (), legal=True),
     Habit(rf"(?P<a>{_ITEM})[ \t]*%[ \t]*(?P<b>{_ITEM})", "the remainder is `|`, with the divisor on its left", "{b}|{a}"),
     Habit(rf"(?P<a>{_ITEM})[ \t]*\^[ \t]*(?P<b>{_ITEM})", "power is `*` (and is `∧`)", "{a}*{b}"),
     Habit(rf"(?P<a>{_NAME})[ \t]*@[ \t]*(?P<b>{_NAME})", "the matrix product is `+.×`", "{a}+.×{b}"),
     Habit(rf"(?P<a>{_ITEM})[ \t]*//[ \t]*(?P<b>{_ITEM})", "division is `÷`, and `⌊` rounds down", "⌊{a}÷{b}"),
     Habit(rf"{_BEFORE}(?P<a>[\d.]+)/(?P<b>[\d.]+)(?![\w.]|[ \t]+[\d¯])", "`/` repeats what is right of it; division is `÷`",
-          "{a}÷{b}", ("E303",), legal=True),
+          "{a}÷{b}", (Code.E303,), legal=True),
     Habit(rf"{_BEFORE}(?P<a>{_NAME})[ \t]*/[ \t]*(?P<b>[\d.]+)(?![\w.]|[ \t]+[\d¯])",
-          "`/` repeats what is right of it; division is `÷`", "{a}÷{b}", ("E101", "E303")),
+          "`/` repeats what is right of it; division is `÷`", "{a}÷{b}", (Code.E101, Code.E303)),
     Habit(rf"{_BEFORE}(?P<a>[\w.]+)(?P<s>[ \t]*)\*[ \t]*(?P<b>[\w.]+)(?P<f>[ \t]*[-+][ \t]*)(?P<c>[\w.]+)",
           "`*` is power, and a function takes all that is right of it", "({a}{s}×{s}{b}){f}{c}", (), legal=True),
     Habit(r"(?:^|(?<=[⋄(\[=←]))(?P<s>[ \t]*)(?P<all>-(?P<x>\d[\d.]*))(?![\w.]|[ \t]+[\d¯])",
           "`-` is a function, which negates all that is right of it; `¯` is the sign of a number", "¯{x}", (), legal=True),
     Habit(r"(?<![\w.¯])(?P<a>\d[\d.]*)[eE]-(?P<b>\d+)", "`¯` is the sign of a number, of its exponent too", "{a}e¯{b}",
-          ("E005",)),
+          (Code.E005,)),
     Habit(r"(?<![\w.])(?P<a>\d[\d.]*)[ \t]*(?P<s>[-+])[ \t]*(?P<b>\d[\d.]*)[ij]\b", "`J` joins the parts of a complex number",
-          _complex, ("E005",)),
-    Habit(r"(?<![\w.])(?P<b>\d[\d.]*)[ij]\b", "`J` joins the parts of a complex number", "0J{b}", ("E005",)),
+          _complex, (Code.E005,)),
+    Habit(r"(?<![\w.])(?P<b>\d[\d.]*)[ij]\b", "`J` joins the parts of a complex number", "0J{b}", (Code.E005,)),
     Habit(r"(?<![\w.])0[xX](?P<x>[0-9a-fA-F]+)\b", "there are no hexadecimal numbers", lambda g: str(int(g["x"], 16))),
     Habit(rf"(?P<a>{_TEXT})[ \t]*\+[ \t]*(?P<b>{_TEXT}|{_NAME})", "`,` joins texts", "{a},{b}"),
     # ---- indices and lists
@@ -252,7 +254,7 @@ HABITS: tuple[Habit, ...] = (
           "items of a vector stand side by side, rows of a matrix in brackets with `⋄` between them",
           lambda g: _array_of(g["x"])),
     Habit(r"(?<![\w.])(?P<w>null|nil|NULL|nullptr|undefined)\b",
-          "there is no `null`: every item has a value (and `⎕nan` is the float that is no number)", None, ("E001",)),
+          "there is no `null`: every item has a value (and `⎕nan` is the float that is no number)", None, (Code.E001,)),
 )  # fmt: skip
 
 CONSTANTS: Mapping[str, str] = {
@@ -285,10 +287,10 @@ def _rows(legal: bool) -> tuple[tuple[Habit, re.Pattern[str]], ...]:
     package, given = f"(?:{known})?", r"\([^()\n]*(?:\([^()\n]*\))*[^()\n]*\)"
     names = (
         Habit(rf"(?<![\w.])(?!{known})(?P<x>{_NAME}|\([^()\n]*\))\.(?P<w>{words})\b(?:\([ \t]*\)|(?P<v>{given}))?", "", _applied,
-              ("E001", "E002")),
-        Habit(rf"{package}\b(?P<w>{words})\((?P<x>[^()\n]*(?:\([^()\n]*\))*[^()\n]*)\)", "", _applied, ("E001", "E002")),
-        Habit(rf"{package}\b(?P<w>{words})\b[ \t]*(?!\()", "", lambda g: WORDS[g["w"]], ("E001",)),
-        Habit(rf"{package}\b(?P<w>{values})\b", "", lambda g: CONSTANTS[g["w"]], ("E001",)),
+              (Code.E001, Code.E002)),
+        Habit(rf"{package}\b(?P<w>{words})\((?P<x>[^()\n]*(?:\([^()\n]*\))*[^()\n]*)\)", "", _applied, (Code.E001, Code.E002)),
+        Habit(rf"{package}\b(?P<w>{words})\b[ \t]*(?!\()", "", lambda g: WORDS[g["w"]], (Code.E001,)),
+        Habit(rf"{package}\b(?P<w>{values})\b", "", lambda g: CONSTANTS[g["w"]], (Code.E001,)),
     )
     return tuple([(row, re.compile(row.pattern)) for row in (*HABITS, *names)])
 
@@ -337,8 +339,8 @@ def explained(diagnostics: Sequence[Diagnostic], sources: Mapping[str, Source]) 
 
 
 _CAUSED = frozenset({
-    "E001", "E002", "E003", "E004", "E005", "E006", "E008", "E009", "E010", "E011", "E017", "E101", "E131", "E133", "E134",
-    "E300", "E303", "E310",
+    Code.E001, Code.E002, Code.E003, Code.E004, Code.E005, Code.E006, Code.E008, Code.E009, Code.E010,
+    Code.E011, Code.E017, Code.E101, Code.E131, Code.E133, Code.E134, Code.E300, Code.E303, Code.E310,
 })  # fmt: skip
 """The errors that habits cause."""
 
@@ -371,7 +373,7 @@ def _matches(pattern: re.Pattern[str], line: str, first: int, last: int) -> Iter
 
 def _causes(match: re.Match[str], error: Diagnostic, base: int) -> bool:
     """Is the error about what a pattern found?"""
-    if error.code == "E001" and "w" in match.re.groupindex:
+    if error.code == Code.E001 and "w" in match.re.groupindex:
         return base + match.start("w") == error.span.start
     return base + match.start() <= error.span.end and error.span.start <= base + match.end()
 

@@ -9,6 +9,7 @@ import re
 from math import isinf
 
 from . import tree
+from .codes import Code
 from .tokens import Token
 from .units import Binding, replacing
 
@@ -60,7 +61,7 @@ def _value(binding: Binding, word: str, start: int) -> int | float | complex:
         span = binding.span(start, start + len(word))
         after = binding.span(start + len(word), start + len(word))
         message = f"{_short(word)} does not fit i64 (¯9223372036854775808 to 9223372036854775807)"
-        raise binding.problem("E302", message, span, fixes=replacing("make it an f64", after, "."))
+        raise binding.problem(Code.E302, message, span, fixes=replacing("make it an f64", after, "."))
     return value
 
 
@@ -68,7 +69,7 @@ def _float(binding: Binding, plain: str, word: str, start: int) -> float:
     value = float(plain)
     if isinf(value) and "inf" not in plain:
         message = f"{_short(word)} does not fit f64 (up to 1.797e308); write ∞ for infinity"
-        raise binding.problem("E302", message, binding.span(start, start + len(word)))
+        raise binding.problem(Code.E302, message, binding.span(start, start + len(word)))
     return value
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from . import tree
+from .codes import Code
 from .cycles import cycle_through
 from .diagnostics import Label
 from .lexer import TokenKind
@@ -33,7 +34,7 @@ def bind_name(binding: Binding, scope: Scope, token: Token) -> Unit:
     if name in _ARGUMENTS:
         return _argument(binding, scope, token)
     if name in RESERVED:
-        raise binding.problem("E014", f"`{name}` is a reserved word, not a value", binding.of(token))
+        raise binding.problem(Code.E014, f"`{name}` is a reserved word, not a value", binding.of(token))
     found, name_class = scope.find(name)
     if not found:
         raise unknown_name(binding, scope, token)
@@ -54,18 +55,20 @@ def _unit(binding: Binding, token: Token, name_class: NameClass) -> Unit:
         case NameClass.DYADIC_OPERATOR:
             return Unit(UnitKind.OPERATOR, token.start, token.end, "dyadic", tree.OperatorName(span, name), 1)
         case NameClass.MODULE:
-            raise binding.problem("E001", f"`{name}` is a module; write `{name}.` and the name of something in it", span)
+            raise binding.problem(Code.E001, f"`{name}` is a module; write `{name}.` and the name of something in it", span)
 
 
 def _argument(binding: Binding, scope: Scope, token: Token) -> Unit:
     name, span = token.text, binding.of(token)
     if name in ("⍺⍺", "⍵⍵"):
         if name not in scope.operands:
-            raise binding.problem("E001", f"`{name}` is the {_ARGUMENTS[name]} of a user operator, and this is not in one", span)
+            raise binding.problem(
+                Code.E001, f"`{name}` is the {_ARGUMENTS[name]} of a user operator, and this is not in one", span
+            )
         if scope.operands[name] is NameClass.FUNCTION:
             return Unit(UnitKind.FUNCTION, token.start, token.end, name, tree.FunctionName(span, name), 1)
     elif not scope.in_dfn:
-        raise binding.problem("E001", f"`{name}` is the {_ARGUMENTS[name]} of a dfn `{{…}}`, and this is not in one", span)
+        raise binding.problem(Code.E001, f"`{name}` is the {_ARGUMENTS[name]} of a dfn `{{…}}`, and this is not in one", span)
     return Unit(UnitKind.ARRAY, token.start, token.end, name, tree.Name(span, name), 1)
 
 
@@ -84,8 +87,8 @@ def unknown_name(binding: Binding, scope: Scope, token: Token) -> Problem:
         return spelt
     meant = _meant(binding, scope, name)
     if meant is None:
-        return binding.problem("E001", f"`{name}` has no value here", span, notes=_explained(name, module, before))
-    return binding.problem("E001", f"`{name}` has no value here; did you mean `{meant}`?", span,
+        return binding.problem(Code.E001, f"`{name}` has no value here", span, notes=_explained(name, module, before))
+    return binding.problem(Code.E001, f"`{name}` has no value here; did you mean `{meant}`?", span,
                            fixes=replacing(f"write `{meant}`", span, meant))  # fmt: skip
 
 
@@ -101,7 +104,7 @@ def _misspelt(binding: Binding, token: Token) -> Problem | None:
         return None
     word = f"`{rows[0].key}{token.text}"
     span = Span(binding.spelled.file, offsets[start - 1], binding.of(token).end)
-    return binding.problem("E007", f"{word} spells no glyph; did you mean {meant}?", span,
+    return binding.problem(Code.E007, f"{word} spells no glyph; did you mean {meant}?", span,
                            fixes=replacing(f"write {meant}", span, meant))  # fmt: skip
 
 
@@ -136,12 +139,12 @@ def _defined_below(binding: Binding, scope: Scope, token: Token) -> Problem:
             for part, at in ((part, binding.definitions[part][0]) for part in cycle[:-1])
         )
         message = f"definitions may not need each other, and these form the cycle {' → '.join(cycle)}"
-        return binding.problem("E600", message, span, labels=labels, notes=("iterate with `⍣`, `/` or `\\`",))
+        return binding.problem(Code.E600, message, span, labels=labels, notes=("iterate with `⍣`, `/` or `\\`",))
     line = binding.spelled.line_of(offset) + 1
     if name == binding.defining:
-        return binding.problem("E001", f"`{name}` has no value yet in its own definition", span)
+        return binding.problem(Code.E001, f"`{name}` has no value yet in its own definition", span)
     message = f"`{name}` is used before it gets a value on line {line}"
-    return binding.problem("E001", message, span, notes=("a statement sees only the names above it",))
+    return binding.problem(Code.E001, message, span, notes=("a statement sees only the names above it",))
 
 
 def bind_member(binding: Binding, scope: Scope, module: Token, member: Token) -> Unit:
@@ -163,7 +166,7 @@ def bind_member(binding: Binding, scope: Scope, module: Token, member: Token) ->
     meant = nearest(member.text, exported or ())
     hint = f"; did you mean `{module.text}.{meant}`?" if meant else ""
     fixes = replacing(f"write `{meant}`", binding.of(member), meant) if meant else ()
-    raise binding.problem("E001", f"module `{module.text}` has no `{member.text}`{hint}", binding.of(member), fixes=fixes)
+    raise binding.problem(Code.E001, f"module `{module.text}` has no `{member.text}`{hint}", binding.of(member), fixes=fixes)
 
 
 _ELSEWHERE = {
@@ -186,15 +189,15 @@ def bind_quad(binding: Binding, token: Token) -> Unit:
         return Unit(UnitKind.ARRAY, token.start, token.end, name, tree.SystemName(span, name), 1)
     if name == "⎕":
         message = "`⎕` reads nothing; `⎕←x` prints x, and data comes in through `input`"
-        raise binding.problem("E001", message, span)
+        raise binding.problem(Code.E001, message, span)
     if name in _ELSEWHERE:
-        raise binding.problem("E001", f"there is no `{name}`", span, notes=(_ELSEWHERE[name],))
+        raise binding.problem(Code.E001, f"there is no `{name}`", span, notes=(_ELSEWHERE[name],))
     meant = nearest(name, sorted(system for system in FUNCTIONS | SYSTEM_CONSTANTS if system.startswith("⎕")))
     if meant is not None:
-        raise binding.problem("E001", f"there is no `{name}`; did you mean `{meant}`?", span,
+        raise binding.problem(Code.E001, f"there is no `{name}`; did you mean `{meant}`?", span,
                               fixes=replacing(f"write `{meant}`", span, meant))  # fmt: skip
     notes = ("files are read by `input` and written by `output`",) if "file" in name.lower() or name == "⎕FIO" else ()
-    raise binding.problem("E001", f"there is no `{name}`", span, notes=notes)
+    raise binding.problem(Code.E001, f"there is no `{name}`", span, notes=notes)
 
 
 def is_member(scope: Scope, tokens: tuple[Token, ...], at: int) -> bool:

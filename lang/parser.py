@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 
 from . import tree
+from .codes import Code
 from .declarations import bind_declaration, is_declaration
 from .dfns import bind_braces, control_word
 from .diagnostics import Diagnostic
@@ -65,7 +66,7 @@ def parse(
     span = Span(source.name, 0, len(source.text))
     if len(source.text) > MAXIMUM_CHARACTERS:
         message = f"the source has {len(source.text)} characters, and the limit is {MAXIMUM_CHARACTERS}"
-        return Parsed(tree.Program(span, (), 0), (Diagnostic("E016", message, Span(source.name, 0, 0)),), names or {})
+        return Parsed(tree.Program(span, (), 0), (Diagnostic(Code.E016, message, Span(source.name, 0, 0)),), names or {})
     spelled = spell(source)
     pieces = split_statements(spelled)
     origin = index_origin(pieces[0].text) if pieces else None

@@ -83,11 +83,9 @@ def _fix_json(fix: Fix, sources: Mapping[str, Source]) -> JsonObject:
 
 def to_sarif(diagnostics: Sequence[Diagnostic], sources: Sources, version: str) -> JsonObject:
     """A SARIF 2.1.0 log with one run; `version` is Rho's own."""
-    from .codes import title_of
-
     table = source_table(sources)
     codes = sorted({d.code for d in diagnostics})
-    rules = [{"id": code, "shortDescription": {"text": title_of(code)}} for code in codes]
+    rules = [{"id": code, "shortDescription": {"text": code.summary}} for code in codes]
     results = []
     for diagnostic in diagnostics:
         result: JsonObject = {

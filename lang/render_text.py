@@ -22,6 +22,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from enum import Enum
 
+from .codes import Code
 from .diagnostics import Diagnostic, Severity, Verdict
 from .records import dataclass
 from .render_columns import DisplayLine, lay_out
@@ -185,7 +186,7 @@ def _notes(diagnostic: Diagnostic) -> list[tuple[str, str]]:
     goal = diagnostic.goal
     if goal and not diagnostic.counterexample and not any(goal in text for text in (diagnostic.message, *diagnostic.notes)):
         lines.append((f"needed: {goal}{_VERDICT_WORDS[diagnostic.verdict] if diagnostic.verdict else ''}", ""))
-    if diagnostic.counterexample and diagnostic.code != "E701":  # these are no example: the message has them
+    if diagnostic.counterexample and diagnostic.code != Code.E701:  # these are no example: the message has them
         sizes = ", ".join(f"{name}={value}" for name, value in diagnostic.counterexample.items())
         lines.append((f"example that breaks it: {sizes}", ""))
     lines += [(note, "") for note in diagnostic.notes]

@@ -12,6 +12,7 @@ from typing import cast
 
 from . import literals, tree
 from .applications import apply_all
+from .codes import Code
 from .lexer import TokenKind
 from .names import bind_member, bind_name, bind_quad, is_member
 from .problems import Problem
@@ -30,7 +31,7 @@ _CLASS_NAMES = {UnitKind.FUNCTION: "a function", UnitKind.OPERATOR: "an operator
 def bind_value(binding: Binding, scope: Scope, tokens: Tokens, blame: tuple[int, int]) -> Unit:
     """An array, a function or a lone user operator.  `blame` is the range an empty sequence is blamed on."""
     if not tokens:
-        raise binding.problem("E002", "a value is missing here", binding.span(*blame))
+        raise binding.problem(Code.E002, "a value is missing here", binding.span(*blame))
     units: list[Unit] = []  # right to left
     at = len(tokens) - 1
     while at >= 0:
@@ -57,7 +58,7 @@ def bind_array(binding: Binding, scope: Scope, tokens: Tokens, blame: tuple[int,
 def need_array(binding: Binding, unit: Unit) -> Unit:
     if unit.kind is not UnitKind.ARRAY:
         what = _CLASS_NAMES[unit.kind]
-        raise binding.problem("E134", f"a value is needed here, and `{binding.written(unit)}` is {what}", binding.of(unit))
+        raise binding.problem(Code.E134, f"a value is needed here, and `{binding.written(unit)}` is {what}", binding.of(unit))
     return unit
 
 
@@ -130,13 +131,17 @@ def _stray(binding: Binding, token: Token) -> Problem:
     span = binding.of(token)
     match token.kind:
         case TokenKind.COLON:
-            return binding.problem("E017", "`:` makes a guard only in a statement of a dfn, `{condition : value ⋄ …}`", span)
+            return binding.problem(Code.E017, "`:` makes a guard only in a statement of a dfn, `{condition : value ⋄ …}`", span)
         case TokenKind.ARROW:
-            return binding.problem("E017", "there are no jumps; use a guard `{condition : value ⋄ …}` or iterate with `⍣`", span)
+            return binding.problem(
+                Code.E017, "there are no jumps; use a guard `{condition : value ⋄ …}` or iterate with `⍣`", span
+            )
         case TokenKind.SEMICOLON:
-            return binding.problem("E002", "`;` separates axes only inside `x[…]`", span, fixes=replacing("write ⋄", span, " ⋄"))
+            return binding.problem(
+                Code.E002, "`;` separates axes only inside `x[…]`", span, fixes=replacing("write ⋄", span, " ⋄")
+            )
         case _:
-            return binding.problem("E002", f"`{token.text}` cannot be read here", span)
+            return binding.problem(Code.E002, f"`{token.text}` cannot be read here", span)
 
 
 # ---------------------------------------------------------------------------------------- groups
@@ -151,7 +156,7 @@ def _parentheses(binding: Binding, scope: Scope, token: Token) -> Unit:
     if len(segments) < 2:
         what = "these parentheses hold nothing" if not segments else "a tuple needs two items or more"
         notes = ("an empty vector is `⍬`, an empty text `''`",) if not segments else ()
-        raise binding.problem("E002", what, binding.of(token), notes=notes)
+        raise binding.problem(Code.E002, what, binding.of(token), notes=notes)
     last = bind_value(binding, scope, segments[-1], (0, 0))
     until = last.kind is UnitKind.FUNCTION and len(segments) == 2
     items = [*_items(binding, scope, segments[:-1]), last if until else need_array(binding, last)]
@@ -190,7 +195,7 @@ def bind_axes(binding: Binding, scope: Scope, token: Token) -> tuple[tuple[tree.
     depth = 0
     for axis in reversed(split_at(token.items, TokenKind.SEMICOLON)):
         if any(item.kind is TokenKind.SEPARATOR and item.text == "⋄" for item in axis):
-            raise binding.problem("E002", "`⋄` and `;` do not go together in brackets", binding.of(token))
+            raise binding.problem(Code.E002, "`⋄` and `;` do not go together in brackets", binding.of(token))
         kept = tuple(item for item in axis if item.kind is not TokenKind.SEPARATOR)
         unit = bind_array(binding, scope, kept, token[1:3]) if kept else None
         axes.append(None if unit is None else expression_of(unit))
@@ -204,11 +209,11 @@ def bind_axes(binding: Binding, scope: Scope, token: Token) -> tuple[tuple[tree.
 def _assigned_value(binding: Binding, units: list[Unit], gets: Token) -> Unit:
     """What stands right of a `←` inside an expression."""
     if not units:
-        raise binding.problem("E002", "`←` has no value on its right", binding.of(gets))
+        raise binding.problem(Code.E002, "`←` has no value on its right", binding.of(gets))
     value = apply_all(binding, units[::-1])
     if value.kind is not UnitKind.ARRAY:
         what = _CLASS_NAMES[value.kind]
-        raise binding.problem("E010", f"{what} gets its name in a statement of its own: `name ← {binding.written(value)}`",
+        raise binding.problem(Code.E010, f"{what} gets its name in a statement of its own: `name ← {binding.written(value)}`",
                               binding.of(value))  # fmt: skip
     return value
 
@@ -216,7 +221,7 @@ def _assigned_value(binding: Binding, units: list[Unit], gets: Token) -> Unit:
 def _assign(binding: Binding, scope: Scope, tokens: Tokens, at: int, value: Unit) -> tuple[Unit, int]:
     """The `←` at `at` with its value; gives the unit it makes and the index of the next token to its left."""
     if at == 0:
-        raise binding.problem("E010", "`←` has nothing on its left to give the value to", binding.of(tokens[at]))
+        raise binding.problem(Code.E010, "`←` has nothing on its left to give the value to", binding.of(tokens[at]))
     first = _replaced(binding, scope, tokens, at)
     if first is not None:
         return _replace_items(binding, scope, tokens, first, at, value), first - 1
@@ -246,7 +251,9 @@ def _replaced(binding: Binding, scope: Scope, tokens: Tokens, at: int) -> int | 
     if first > 0 and tokens[first - 1].kind is TokenKind.BRACKETS:
         if first > 1 and tokens[first - 2].kind is TokenKind.NAME:
             return first - 2
-        raise binding.problem("E010", "only the items of a name can be replaced: `name[i]←value`", binding.of(tokens[first - 1]))
+        raise binding.problem(
+            Code.E010, "only the items of a name can be replaced: `name[i]←value`", binding.of(tokens[first - 1])
+        )
     return None
 
 
@@ -301,7 +308,7 @@ def _holds_function(scope: Scope, token: Token) -> bool:
 def _modifier(binding: Binding, scope: Scope, tokens: Tokens) -> Unit:
     function = bind_value(binding, scope, tokens, (0, 0))
     if function.kind is not UnitKind.FUNCTION:
-        raise binding.problem("E010", f"`{binding.written(function)}` is not a function that could change the name before it",
+        raise binding.problem(Code.E010, f"`{binding.written(function)}` is not a function that could change the name before it",
                               binding.of(function))  # fmt: skip
     return function
 
@@ -309,7 +316,7 @@ def _modifier(binding: Binding, scope: Scope, tokens: Tokens) -> Unit:
 def _array_name(binding: Binding, scope: Scope, token: Token) -> tree.Name:
     unit = bind_name(binding, scope, token)
     if not isinstance(unit.node, tree.Name):
-        raise binding.problem("E010", f"`{token.text}` is not an array, so no part of it can be replaced", binding.of(token))
+        raise binding.problem(Code.E010, f"`{token.text}` is not an array, so no part of it can be replaced", binding.of(token))
     return unit.node
 
 
@@ -317,7 +324,7 @@ def _replace_items(binding: Binding, scope: Scope, tokens: Tokens, first: int, a
     name, brackets = tokens[first], tokens[first + 1]
     function = _modifier(binding, scope, tokens[first + 2 : at]) if first + 2 < at else None
     if not brackets.items or has_diamond(brackets):
-        raise binding.problem("E010", "the brackets before `←` must say which items are replaced", binding.of(brackets))
+        raise binding.problem(Code.E010, "the brackets before `←` must say which items are replaced", binding.of(brackets))
     axes, depth = bind_axes(binding, scope, brackets)
     target = _array_name(binding, scope, name)
     scope.names[name.text] = NameClass.ARRAY

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from .codes import Code
 from .diagnostics import Diagnostic, Edit, Fix
 from .lexer import COMMENT, TEXT, UNENDED
 from .primitives import ALIASES, by_key, by_name, suggest
@@ -137,4 +138,4 @@ def _unknown(source: Source, start: int, end: int) -> Diagnostic:
     key = by_key(spelling[1:2])  # `wx was meant as `w and x
     apart = f"{spelling[:2]} alone is {key.glyph}: write a blank between a key and letters" if key is not None else ""
     notes = (apart,) if apart and nearest is None else ()
-    return Diagnostic("E007", f"{spelling} spells no glyph{hint}", span, notes=notes, fixes=fixes)
+    return Diagnostic(Code.E007, f"{spelling} spells no glyph{hint}", span, notes=notes, fixes=fixes)

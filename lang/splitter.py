@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from .codes import Code
 from .diagnostics import Diagnostic, Edit, Fix, Label
 from .lexer import COMMENT, TEXT, UNENDED
 from .limits import MAXIMUM_NESTING
@@ -86,20 +87,20 @@ def split_statements(spelled: Spelled) -> list[Piece]:
 
 def _unclosed(spelled: Spelled, opener: int) -> Diagnostic:
     mark = spelled.text[opener]
-    return Diagnostic("E003", f"this `{mark}` is never closed with `{_CLOSERS[mark]}`", spelled.span(opener, opener + 1))
+    return Diagnostic(Code.E003, f"this `{mark}` is never closed with `{_CLOSERS[mark]}`", spelled.span(opener, opener + 1))
 
 
 def _unopened(spelled: Spelled, closer: int) -> Diagnostic:
     mark = spelled.text[closer]
     span = spelled.span(closer, closer + 1)
-    return Diagnostic("E003", f"this `{mark}` closes nothing", span, fixes=(Fix(f"remove `{mark}`", (Edit(span, ""),)),))
+    return Diagnostic(Code.E003, f"this `{mark}` closes nothing", span, fixes=(Fix(f"remove `{mark}`", (Edit(span, ""),)),))
 
 
 def _mismatched(spelled: Spelled, opener: int, closer: int) -> Diagnostic:
     expected, mark = _CLOSERS[spelled.text[opener]], spelled.text[closer]
     span = spelled.span(closer, closer + 1)
     return Diagnostic(
-        "E003", f"`{expected}` should come before this `{mark}`", span,
+        Code.E003, f"`{expected}` should come before this `{mark}`", span,
         labels=(Label(spelled.span(opener, opener + 1), f"this `{spelled.text[opener]}` is still open"),),
         fixes=(Fix(f"write `{expected}` here", (Edit(span, expected),)),),
     )  # fmt: skip
@@ -107,7 +108,7 @@ def _mismatched(spelled: Spelled, opener: int, closer: int) -> Diagnostic:
 
 def _too_deep(spelled: Spelled, opener: int) -> Diagnostic:
     return Diagnostic(
-        "E016", f"brackets are nested more than {MAXIMUM_NESTING} deep", spelled.span(opener, opener + 1),
+        Code.E016, f"brackets are nested more than {MAXIMUM_NESTING} deep", spelled.span(opener, opener + 1),
         notes=("name the inner parts in statements of their own",),
     )  # fmt: skip
 
@@ -116,6 +117,6 @@ def _unterminated(spelled: Spelled, start: int, end: int) -> Diagnostic:
     quote = spelled.text[start]
     span = spelled.span(start, end)
     return Diagnostic(
-        "E004", f"this text has no closing {quote} on its line", span,
+        Code.E004, f"this text has no closing {quote} on its line", span,
         fixes=(Fix(f"close it with {quote}", (Edit(spelled.span(end, end), quote),)),),
     )  # fmt: skip

@@ -7,6 +7,7 @@ by its last item, which is looked at before anything is bound.
 from __future__ import annotations
 
 from . import tree
+from .codes import Code
 from .lexer import TokenKind
 from .scope import Scope
 from .sequences import bind_value, expression_of, has_diamond
@@ -36,8 +37,8 @@ def refuse_bare_names(binding: Binding, scope: Scope, tokens: Tokens) -> None:
             return
     span = binding.span(tokens[0].start, tokens[arrow - 1].end)
     names = " ".join(token.text for token in tokens[:arrow])
-    raise binding.problem("E010", f"only `{tokens[arrow - 1].text}` would get this value; to take it apart write `({names}) ← …`",
-                          span, fixes=replacing("put the names in parentheses", span, f"({names})"))  # fmt: skip
+    message = f"only `{tokens[arrow - 1].text}` would get this value; to take it apart write `({names}) ← …`"
+    raise binding.problem(Code.E010, message, span, fixes=replacing("put the names in parentheses", span, f"({names})"))
 
 
 def failed_names(tokens: Tokens) -> list[str]:
@@ -62,13 +63,13 @@ def bind_assignment(
     """`target ← value`, and how deep its tree is; the names are in scope afterwards."""
     first, gets = tokens[0], tokens[1]
     if len(tokens) == 2:
-        raise binding.problem("E002", "`←` has no value on its right", binding.of(gets))
+        raise binding.problem(Code.E002, "`←` has no value on its right", binding.of(gets))
     span = binding.span(first.start, tokens[-1].end)
     if first.kind is not TokenKind.NAME:
         target = target_of(binding, first)
         unit = bind_value(binding, scope, tokens[2:], gets[1:3])
         if unit.kind is not UnitKind.ARRAY:
-            raise binding.problem("E010", "a function gets one name: `name ← …`", binding.of(first))
+            raise binding.problem(Code.E010, "a function gets one name: `name ← …`", binding.of(first))
         bind_names(scope, target, NameClass.ARRAY)
         return tree.BindArray(span, target, expression_of(unit), annotation), unit.depth
     name = checked_name(binding, first)
@@ -82,7 +83,7 @@ def bind_assignment(
     if isinstance(node, tree.Function):
         if name.name in "⍺⍵":
             message = f"`{name.name}` is an argument: it can be given an array, not a function"
-            raise binding.problem("E010", message, binding.of(first))
+            raise binding.problem(Code.E010, message, binding.of(first))
         scope.names[name.name] = NameClass.FUNCTION
         return tree.BindFunction(span, name, node), unit.depth
     scope.names[name.name] = NameClass.ARRAY

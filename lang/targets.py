@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from . import tree
+from .codes import Code
 from .lexer import TokenKind
 from .scope import Scope
 from .tokens import Token
@@ -23,17 +24,17 @@ def target_of(binding: Binding, token: Token) -> tree.Target:
             items = tuple(target_of(binding, item) for item in token.items if item.kind is not TokenKind.SEPARATOR)
             return items[0] if len(items) == 1 else tree.TupleTarget(span, items)
         case TokenKind.QUAD if token.text == "⎕IO":
-            raise binding.problem("E018", "`⎕IO` is set, to 0 or 1, by the first statement of a file only", span)
+            raise binding.problem(Code.E018, "`⎕IO` is set, to 0 or 1, by the first statement of a file only", span)
     notes = ("names get values, and items of one: `x[i]←v`, or `v@i ⊢ x` for a changed array",)
-    raise binding.problem("E010", f"`{binding.written(token)}` cannot be given a value", span, notes=notes)
+    raise binding.problem(Code.E010, f"`{binding.written(token)}` cannot be given a value", span, notes=notes)
 
 
 def checked_name(binding: Binding, token: Token) -> tree.NameTarget:
     name, span = token.text, binding.of(token)
     if name in RESERVED:
-        raise binding.problem("E014", f"`{name}` is a reserved word and cannot be a name", span)
+        raise binding.problem(Code.E014, f"`{name}` is a reserved word and cannot be a name", span)
     if name in ("⍺⍺", "⍵⍵"):
-        raise binding.problem("E010", f"`{name}` is an operand and cannot be given a value", span)
+        raise binding.problem(Code.E010, f"`{name}` is an operand and cannot be given a value", span)
     return tree.NameTarget(span, name)
 
 

@@ -7,6 +7,7 @@ exhaust the stack while parsing.
 from __future__ import annotations
 
 from . import tree
+from .codes import Code
 from .diagnostics import Diagnostic, Edit, Fix
 from .peg import Node
 from .problems import Problem
@@ -55,11 +56,11 @@ class TypeReader:
         arguments = tuple([self._bounded(size) if size.expr_name == "bounded" else self.size(size) for size in parts(inner)])
         name = inner.text.split("<", 1)[0]
         if name == "int" and isinstance(arguments[0], tree.BoundedSize):
-            raise self.binding.problem("E011", "`int` takes two sizes, as in `int<0..9>`", self.span(node))
+            raise self.binding.problem(Code.E011, "`int` takes two sizes, as in `int<0..9>`", self.span(node))
         wanted = 2 if name == "int" else 1
         if len(arguments) != wanted:
             example = "int<0..9>" if name == "int" else f"{name}<n>"
-            raise self.binding.problem("E011", f"`{name}` takes {wanted} size{'s' if wanted > 1 else ''}, as in `{example}`",
+            raise self.binding.problem(Code.E011, f"`{name}` takes {wanted} size{'s' if wanted > 1 else ''}, as in `{example}`",
                                        self.span(node))  # fmt: skip
         return tree.ElementName(self.span(node), name, arguments)
 
@@ -83,7 +84,7 @@ class TypeReader:
         """A `size` or a `tight` one: operands and operators in turn, read right to left."""
         nodes = parts(node)
         if len(nodes) > 2 * _MAXIMUM_TERMS:
-            raise self.binding.problem("E016", f"a size has more than {_MAXIMUM_TERMS} terms", self.span(node))
+            raise self.binding.problem(Code.E016, f"a size has more than {_MAXIMUM_TERMS} terms", self.span(node))
         self._refuse_mixture(nodes)
         *rest, last = nodes
         value = self._operand(last, None)
@@ -108,7 +109,7 @@ class TypeReader:
             case "number":
                 text = node.text.replace("_", "").replace("¯", "-")
                 if len(text) > 19:
-                    raise self.binding.problem("E302", "this size does not fit i64", self.span(node))
+                    raise self.binding.problem(Code.E302, "this size does not fit i64", self.span(node))
                 return tree.SizeNumber(self.span(node), int(text))
             case "name":
                 return tree.SizeName(self.span(node), node.text)
@@ -128,7 +129,7 @@ class TypeReader:
                 left, right = self.span(nodes[0]), self.span(nodes[2 * index])
                 edits = (Edit(Span(left.file, left.start, left.start), "("), Edit(Span(right.file, right.end, right.end), ")"))
                 raise Problem(Diagnostic(
-                    "E012", f"this size has `{clash}` left of `{sign}`; sizes read right to left, so say which comes first",
+                    Code.E012, f"this size has `{clash}` left of `{sign}`; sizes read right to left, so say which comes first",
                     self.span(other).to(self.span(operator)),
                     fixes=(Fix("put parentheses round the left part", edits),),
                 ))  # fmt: skip
@@ -173,7 +174,7 @@ class TypeReader:
             size = sizes[0]
             if isinstance(size, tree.SizeCall) and size.function == "|" and len(size.args) == 2:
                 return [tree.Fact(self.span(node), "∣", *size.args)]
-            raise self.binding.problem("E011", "a fact compares two sizes, as in `n ≥ 1` or `h ∣ d`", self.span(node))
+            raise self.binding.problem(Code.E011, "a fact compares two sizes, as in `n ≥ 1` or `h ∣ d`", self.span(node))
         return [
             tree.Fact(left.span.to(right.span), relation.text, left, right)
             for left, relation, right in zip(sizes, nodes[1::2], sizes[1:], strict=False)

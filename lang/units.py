@@ -7,6 +7,7 @@ from dataclasses import field
 from enum import Enum
 from typing import NamedTuple, TypeAlias
 
+from .codes import Code
 from .diagnostics import Diagnostic, Edit, Fix, Label
 from .problems import Problem
 from .records import dataclass
@@ -73,7 +74,7 @@ class Binding:
         return text if len(text) <= 30 and "\n" not in text else text.split("\n")[0][:24].rstrip() + "…"
 
     def problem(
-        self, code: str, message: str, span: Span, *,
+        self, code: Code, message: str, span: Span, *,
         labels: tuple[Label, ...] = (), notes: tuple[str, ...] = (), fixes: tuple[Fix, ...] = (),
     ) -> Problem:  # fmt: skip
         return Problem(Diagnostic(code, message, span, labels=labels, notes=notes, fixes=fixes))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from .codes import Code
 from .primitives import LEFT_OUT
 from .problems import Problem
 from .tokens import Token, read
@@ -35,21 +36,21 @@ def _problem(binding: Binding, text: str, start: int) -> Problem:
         word = number.group()
         span = binding.span(start, number.end())
         if word == "¯":
-            return binding.problem("E005", "`¯` is the sign of a number and must touch its digits; to negate write `-`", span,
+            return binding.problem(Code.E005, "`¯` is the sign of a number and must touch its digits; to negate write `-`", span,
                                    fixes=replacing("write `-`", span, "-"))  # fmt: skip
-        return binding.problem("E005", f"`{word}` is not a number", span, notes=_number_notes(word))
+        return binding.problem(Code.E005, f"`{word}` is not a number", span, notes=_number_notes(word))
     span = binding.span(start, start + len(character))
     if character in LEFT_OUT:
-        code = "E600" if character == "∇" else "E006"
+        code = Code.E600 if character == "∇" else Code.E006
         reason = LEFT_OUT[character]
         message = reason if reason.startswith(f"`{character}`") else f"`{character}` is not in the language: {reason}"
         return binding.problem(code, message, span)
     meant = LOOKALIKES.get(character, "")
     if meant:
-        return binding.problem("E006", f"`{character}` is not a character of the language; did you mean `{meant}`?", span,
+        return binding.problem(Code.E006, f"`{character}` is not a character of the language; did you mean `{meant}`?", span,
                                fixes=replacing(f"write `{meant}`", span, meant))  # fmt: skip
     shown = f"`{character}`" if character.isprintable() else f"U+{ord(character):04X}" if character else "the end of the text"
-    return binding.problem("E006", f"{shown} is not a character of the language", span)
+    return binding.problem(Code.E006, f"{shown} is not a character of the language", span)
 
 
 def _number_notes(word: str) -> tuple[str, ...]:

@@ -74,13 +74,14 @@ def _print_usage_json(words: list[str], error: UsageError, console: Console) -> 
     asked = "--json" in words or "--format=json" in words or ("--format", "json") in pairwise(words)
     if not asked or "--" in words[: words.index("--json") if "--json" in words else 0]:
         return
+    from ..lang.codes import Code
     from ..lang.diagnostics import Diagnostic
     from ..lang.render import diagnostic_json
     from ..lang.source import Span
     from .cli.results import print_json
 
     notes = (error.hint,) if error.hint else ()
-    found = [diagnostic_json(Diagnostic("USAGE", error.message, Span("", 0, 0), notes=notes), {})]
+    found = [diagnostic_json(Diagnostic(Code.USAGE, error.message, Span("", 0, 0), notes=notes), {})]
     results: dict[str, object] = {"values": [], "printed": []} if words[0] in ("run", "eval", "-c") else {}
     if words[0] == "check":
         results = {"version": 1, "files": [], "summary": {"errors": 1, "warnings": 0, "ms": 0.0}}

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from ..lang.codes import Code
 from ..lang.diagnostics import Edit, Fix, Label
 from ..lang.source import Span
 from .display import show_type
@@ -84,7 +85,7 @@ def _obligation(
         message = f"lengths {one} and {two} differ: {count} is the number of elements that a mask keeps"
         labels = (*[Label(b.where(x), show_type(x.type)) for x in (first, second)], Label(place, f"this mask keeps {count}"))
         hint = "select from both with the same mask: `(m⌿x) … m⌿y`"
-        return Obligation(SizeFact(Relation.EQUAL, one, two), "E140", span, message, labels, (hint,))
+        return Obligation(SizeFact(Relation.EQUAL, one, two), Code.E140, span, message, labels, (hint,))
     if mine.constant is not None and theirs.constant is not None:
         message = f"these arrays do not line up: axis {axis} is {one} on the left and {two} on the right"
     elif mine.is_runtime() or theirs.is_runtime():
@@ -95,7 +96,7 @@ def _obligation(
         message = f"these arrays do not line up: axes {axis} ({one} and {two}) may differ"
     labels = tuple(Label(b.where(x), show_type(x.type)) for x in (first, second))
     notes, fixes = hints(b, args[principal], frames[principal], args[i], frames[i], span)
-    return Obligation(SizeFact(Relation.EQUAL, one, two), "E101", span, message, labels, notes, fixes)
+    return Obligation(SizeFact(Relation.EQUAL, one, two), Code.E101, span, message, labels, notes, fixes)
 
 
 def hints(

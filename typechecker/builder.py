@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from ..lang.codes import Code
 from ..lang.diagnostics import Diagnostic, Fix, Label
 from ..lang.source import Span
 from . import overflow
@@ -93,7 +94,7 @@ class Builder(Conversions):
     ) -> Operand:  # fmt: skip
         """Append the op that defines one new value."""
         if type.rank > MOST_AXES:
-            return self.error("E620", f"this array would have {type.rank} axes; at most {MOST_AXES} are supported", span)
+            return self.error(Code.E620, f"this array would have {type.rank} axes; at most {MOST_AXES} are supported", span)
         if self._intricate((type,), span):
             return self.poison(span)
         value = self.fresh(type, span)
@@ -115,7 +116,7 @@ class Builder(Conversions):
         """E610 for a size that no reader and no proof can follow; every rule adds little, so this bounds them all."""
         if all(size.is_simple() for type in types for size in type.shape):
             return False
-        self.error("E610", "the length of an axis is too long a formula here", span,
+        self.error(Code.E610, "the length of an axis is too long a formula here", span,
                    notes=("it grows with every step: each joins or drops parts of the step before",))  # fmt: skip
         return True
 
@@ -336,7 +337,7 @@ class Builder(Conversions):
         return self.reports.warned(index.value, message, span)
 
     def error(
-        self, code: str, message: str, span: Span, *, label: str = "", labels: Sequence[Label] = (), notes: Sequence[str] = (),
+        self, code: Code, message: str, span: Span, *, label: str = "", labels: Sequence[Label] = (), notes: Sequence[str] = (),
         fixes: Sequence[Fix] = (),
     ) -> Operand:  # fmt: skip
         """Report an error and give a poisoned value."""

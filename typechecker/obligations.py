@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import Enum
 
+from ..lang.codes import Code
 from ..lang.diagnostics import Fix, Label
 from ..lang.records import dataclass
 from ..lang.source import Span
@@ -87,7 +88,7 @@ class Obligation:
     """A fact with the code of its origin (types.md 3.5), where it was needed, and what to say."""
 
     fact: SizeFact
-    code: str
+    code: Code
     span: Span
     message: str
     labels: tuple[Label, ...] = ()

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ..lang.codes import Code
 from ..lang.diagnostics import Diagnostic, Severity
 from ..lang.source import Span
 from .elements import Element, Kind, integer_range, limits
@@ -21,7 +22,7 @@ _MOST_POWER = 64
 def refused(value: int, kind: Kind, span: Span) -> Diagnostic:
     """E330: the result is known."""
     message = f"the result is {_shown(value)}, which does not fit {kind.value}{_bounds(kind)}"
-    return Diagnostic("E330", message, span, notes=(_advice(kind),))
+    return Diagnostic(Code.E330, message, span, notes=(_advice(kind),))
 
 
 def warned(function: str, kind: Kind, args: Sequence[Element], span: Span) -> Diagnostic | None:
@@ -51,7 +52,7 @@ def warned(function: str, kind: Kind, args: Sequence[Element], span: Span) -> Di
     if bounds[0] <= low and high <= bounds[1]:
         return None
     message = f"this may be {_shown(low)} to {_shown(high)}, and {kind.value} wraps{_bounds(kind)}"
-    return Diagnostic("W330", message, span, Severity.WARNING, notes=(_advice(kind),))
+    return Diagnostic(Code.W330, message, span, Severity.WARNING, notes=(_advice(kind),))
 
 
 def _range(element: Element) -> tuple[int | None, int | None]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import field, replace
 
+from ..lang.codes import Code
 from ..lang.diagnostics import Diagnostic, Label
 from ..lang.records import dataclass
 from ..lang.source import Span
@@ -30,7 +31,7 @@ class Reports:
         same = (diagnostic.code, diagnostic.message, diagnostic.span)
         if any((d.code, d.message, d.span) == same for d in self.diagnostics[-50:]):
             return
-        if diagnostic.code == "W310" and any(d.code == "W310" and d.span == diagnostic.span for d in self.diagnostics):
+        if diagnostic.code == Code.W310 and any(d.code == Code.W310 and d.span == diagnostic.span for d in self.diagnostics):
             return  # one check in the text, however often it is expanded
         if self.calls and diagnostic.code[:2] not in ("E0", "E6"):
             labelled = {label.span for label in diagnostic.labels}
@@ -41,7 +42,7 @@ class Reports:
     def warned(self, index: ValueId, message: str, span: Span) -> bool:
         """Was this said of the same index elsewhere?  Of several checks that fail a program meets the first."""
         before = self.warnings.get((index, message))
-        if before is not None and any(d.code == "W310" and d.span == before for d in self.diagnostics):
+        if before is not None and any(d.code == Code.W310 and d.span == before for d in self.diagnostics):
             return True
         self.warnings[index, message] = span
         return False

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from ..lang.codes import Code
 from ..lang.diagnostics import Diagnostic, Label, Severity, Verdict
 from ..lang.source import Span
 from .clauses import ClauseSite, first_clause
@@ -21,7 +22,7 @@ from .sizes import SizeOrigin, SizeVariable
 
 CHECKED_AT_LOAD = "checked when the program is loaded"
 CHECKED_IN_TURN = "checked in each turn of the loop"
-LINE_UP_CODES = frozenset({"E101", "E102", "E103", "E110"})
+LINE_UP_CODES = frozenset({Code.E101, Code.E102, Code.E103, Code.E110})
 
 
 def describe(
@@ -38,20 +39,20 @@ def describe(
     found = decision.counterexample
     shown = None if found is None else {v.name: n for v, n in found.items() if v in variables}
     code, labels, notes, fixes = obligation.code, obligation.labels, obligation.notes, obligation.fixes
-    if code == "E201":
-        code = {Verdict.NEVER: "E200", Verdict.UNKNOWN: "E209"}.get(verdict, "E201")
+    if code == Code.E201:
+        code = {Verdict.NEVER: Code.E200, Verdict.UNKNOWN: Code.E209}.get(verdict, Code.E201)
     severity, origin = Severity.ERROR, None
     if verdict is not Verdict.NEVER:
         if verdict is Verdict.UNKNOWN:
             notes = (*notes, f"neither a proof nor an example that breaks it was found{_solver(decision)}")
         if runtime:
-            code = "E140" if code in LINE_UP_CODES else code
+            code = Code.E140 if code in LINE_UP_CODES else code
             labels = (*labels, *(Label(spans[v][0], f"{v} is {spans[v][1]}") for v in runtime if v in spans))
             notes = (*notes, *(f"{v} is known only when the program runs (0..{v.cap})" for v in runtime))
         elif any(v.origin is SizeOrigin.RIGID for v in variables) or (turns and signed):
             fixes = (*fixes, *[fix for guard in guards for fix in first_clause(guard.fact, premises, sites)])
         else:
-            severity, code, origin = Severity.WARNING, "W201", code
+            severity, code, origin = Severity.WARNING, Code.W201, code
             notes = (*notes, *[fix.title for fix in fixes], CHECKED_IN_TURN if turns else CHECKED_AT_LOAD)
             fixes = tuple([fix for guard in guards for fix in first_clause(guard.fact, premises, sites)])
             # the program may be right: its declarations are what is repaired

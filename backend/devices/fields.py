@@ -16,6 +16,7 @@ from enum import Enum
 from fractions import Fraction
 from typing import Final, TypeVar
 
+from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic
 from ...lang.primitives import nearest
 from ...lang.source import Span
@@ -72,7 +73,7 @@ class Problems:
     found: list[Diagnostic] = field(default_factory=list)
 
     def add(self, path: str, message: str, *notes: str) -> None:
-        self.found.append(Diagnostic("E705", f"{path}: {message}" if path else message, self.places.span(path), notes=notes))
+        self.found.append(Diagnostic(Code.E705, f"{path}: {message}" if path else message, self.places.span(path), notes=notes))
 
 
 @dataclass(slots=True)

@@ -16,6 +16,7 @@ from decimal import Decimal
 from math import ceil, isfinite
 from typing import Any, Final
 
+from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, Refused
 from ...lang.opening import Pipes, read_text
 from ...lang.source import Span
@@ -36,7 +37,7 @@ def profile_from(path: str) -> Profile:
         text = read_text(path, LARGEST_CODE, Pipes.REFUSED)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
-        raise Refused([Diagnostic("E704", f"`{path}` cannot be read: {reason}", Span(path, 0, 0))]) from None
+        raise Refused([Diagnostic(Code.E704, f"`{path}` cannot be read: {reason}", Span(path, 0, 0))]) from None
     names: dict[str, Any] = {"__name__": "costs", "__file__": path}
 
     def give() -> object:
@@ -70,7 +71,7 @@ def _refused(path: str, text: str, line: int, message: str) -> Refused:
     lines = text.splitlines(keepends=True)
     start = sum(map(len, lines[: line - 1])) if line else 0
     length = len(lines[line - 1].rstrip()) if 0 < line <= len(lines) else 0
-    return Refused([Diagnostic("E705", message, Span(path, start, start + length))])
+    return Refused([Diagnostic(Code.E705, message, Span(path, start, start + length))])
 
 
 def _plain(value: object, path: str, text: str, place: str, depth: int) -> Any:

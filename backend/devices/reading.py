@@ -20,6 +20,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Final
 
+from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, Refused
 from ...lang.primitives import nearest
 from ...lang.source import Span
@@ -83,7 +84,7 @@ def _not_toml(file: str, text: str, error: Exception) -> Diagnostic:
         start = sum(map(len, lines[: int(found[1]) - 1])) + int(found[2]) - 1 if found[1] else len(text)
         message = message[: found.start()].strip()
     start = min(start, len(text))
-    return Diagnostic("E705", f"this is not TOML: {message}", Span(file, start, min(start + 1, len(text))))
+    return Diagnostic(Code.E705, f"this is not TOML: {message}", Span(file, start, min(start + 1, len(text))))
 
 
 def _device(fields: Fields) -> DeviceProfile:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
+from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, Refused
 from ...lang.opening import NotRegular, Pipes, TooLarge, read_text
 from ...lang.primitives import nearest
@@ -40,4 +41,4 @@ def profile_text(name: str) -> tuple[str, str]:
         if isinstance(error, NotRegular | TooLarge):
             reason = f"cannot be read: {error.strerror}"
         what = f"`{name}` is no shipped profile and {reason}{meant}"
-        raise Refused([Diagnostic("E704", what, Span(name, 0, 0), notes=(f"shipped: {', '.join(names)}",))]) from None
+        raise Refused([Diagnostic(Code.E704, what, Span(name, 0, 0), notes=(f"shipped: {', '.join(names)}",))]) from None

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, Refused
 from ...lang.records import dataclass
 from ...typechecker.core import CoreGuard
@@ -69,7 +70,7 @@ def _broken(guard: CoreGuard, sizes: Mapping[SizeVariable, int]) -> Diagnostic:
     mentioned = sorted(guard.variables(), key=lambda v: v.key)
     values = {v.name: sizes[v] for v in mentioned}
     return Diagnostic(
-        "E701", fact.broken_with(sizes), need.span,
+        Code.E701, fact.broken_with(sizes), need.span,
         labels=need.labels, notes=(need.message, *need.notes), goal=str(fact), counterexample=values,
     )  # fmt: skip
 

@@ -16,6 +16,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
+from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, RunFailed
 from ...lang.source import Span
 from ...typechecker import core as c
@@ -143,7 +144,7 @@ class Machine:
         """Bind a run-time size and check the guards that waited for it."""
         cap = None if variable.cap is None else self.size(variable.cap)
         if value < 0 or (cap is not None and value > cap):
-            raise CheckFailed("E403", f"{variable.name} is {value}, outside 0 to {cap}")
+            raise CheckFailed(Code.E403, f"{variable.name} is {value}, outside 0 to {cap}")
         self.sizes[variable] = value
         for guard in self.core.guards:
             needed = guard.variables()
@@ -237,7 +238,7 @@ class Machine:
         columns = [cells(self.value(a), 1) for a in op.args]
         length = len(columns[0])
         if length == 0:
-            raise CheckFailed("E204", "a reduction with a function needs at least one item")
+            raise CheckFailed(Code.E204, "a reduction with a function needs at least one item")
         accumulated = tuple(column[-1] for column in columns)
         for i in reversed(range(length - 1)):
             accumulated = self.call(op.body, [*(column[i] for column in columns), *accumulated])

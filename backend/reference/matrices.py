@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from typing import Final, TypeAlias
 
+from ...lang.codes import Code
 from .failures import CheckFailed
 
 Number: TypeAlias = float | complex
@@ -68,7 +69,7 @@ def back_substitute(r: Matrix, b: Matrix) -> Matrix:
     solution: Matrix = [[] for _ in r]
     for i in reversed(range(len(r))):
         if r[i][i] == 0:
-            raise CheckFailed("E703", "the matrix is singular")
+            raise CheckFailed(Code.E703, "the matrix is singular")
         row = b[i][:]
         for k in range(i + 1, len(r)):
             row = [x - r[i][k] * y for x, y in zip(row, solution[k], strict=True)]
@@ -100,7 +101,7 @@ def _check_rank(r: Matrix, trouble: str = "the matrix has not full rank") -> Non
     for i in range(len(r)):
         scale = max(abs(r[k][i]) for k in range(len(r)))
         if abs(r[i][i]) <= scale * EPSILON * len(r):
-            raise CheckFailed("E703", trouble)
+            raise CheckFailed(Code.E703, trouble)
 
 
 def forward_substitute(lower: Matrix, b: Matrix) -> Matrix:
@@ -131,7 +132,7 @@ def cholesky(a: Matrix) -> Matrix:
     for j in range(n):
         pivot = a[j][j].real - sum(abs(x) ** 2 for x in lower[j][:j])
         if not pivot > 0:
-            raise CheckFailed("E703", "the matrix is not positive definite")
+            raise CheckFailed(Code.E703, "the matrix is not positive definite")
         lower[j][j] = math.sqrt(pivot)
         for i in range(j + 1, n):
             inner = sum((lower[i][k] * lower[j][k].conjugate() for k in range(j)), 0.0)

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
+from ...lang.codes import Code
 from ...typechecker.core import Payload
 from ...typechecker.elements import Kind
 from ...typechecker.scalars import FUNCTIONS, SUMMED, ResultKind, identity_of, is_ordered
@@ -43,7 +44,7 @@ def identity(function: str, kind: Kind) -> Payload:
     """What an empty reduction gives; E204 where there is none."""
     value = identity_of(function, kind)
     if value is None:
-        raise CheckFailed("E204", f"{function} of no items has no value")
+        raise CheckFailed(Code.E204, f"{function} of no items has no value")
     return normalise(kind, value)
 
 

@@ -14,6 +14,7 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+from ...lang.codes import Code
 from ...typechecker.core import Payload
 from ...typechecker.elements import Kind
 from ...typechecker.scalars import FUNCTIONS
@@ -104,7 +105,7 @@ def whole(function: str, value: float) -> int:
     result = (math.floor if function == "floor" else math.ceil)(value) if math.isfinite(value) else None
     low, high = integer_range(Kind.I64)
     if result is None or not low <= result <= high:
-        raise CheckFailed("E703", f"the {'floor' if function == 'floor' else 'ceiling'} of {shown(value)} is not an i64")
+        raise CheckFailed(Code.E703, f"the {'floor' if function == 'floor' else 'ceiling'} of {shown(value)} is not an i64")
     return result
 
 
@@ -145,7 +146,7 @@ def convert_checked(kind: Kind, value: Any, target: Kind) -> Payload:
             return str(value)
         code = _whole_number(value, target)
         if not 0 <= code <= LARGEST_CODE_POINT:
-            raise CheckFailed("E703", f"{shown(code)} is not a code point (0 to {LARGEST_CODE_POINT})")
+            raise CheckFailed(Code.E703, f"{shown(code)} is not a code point (0 to {LARGEST_CODE_POINT})")
         return chr(code)
     if kind is Kind.CHAR:
         value = ord(value)
@@ -153,23 +154,23 @@ def convert_checked(kind: Kind, value: Any, target: Kind) -> Payload:
         number = _whole_number(value, target)
         low, high = integer_range(target)
         if not low <= number <= high:
-            raise CheckFailed("E703", f"{shown(number)} does not fit {target.value} ({shown(low)} to {shown(high)})")
+            raise CheckFailed(Code.E703, f"{shown(number)} does not fit {target.value} ({shown(low)} to {shown(high)})")
         return number
     if isinstance(value, complex) and not target.is_complex:
         if value.imag != 0:
-            raise CheckFailed("E703", f"{shown(value)} has an imaginary part, so it is no {target.value}")
+            raise CheckFailed(Code.E703, f"{shown(value)} has an imaginary part, so it is no {target.value}")
         value = value.real
     result = integer_to_f32(int(value)) if target in (Kind.F32, Kind.C64) and isinstance(value, int) else normalise(target, value)
     for part, rounded in zip(_parts(value), _parts(result), strict=False):
         if math.isfinite(part) and not math.isfinite(rounded):
-            raise CheckFailed("E703", f"{shown(part)} is too large for {target.value}")
+            raise CheckFailed(Code.E703, f"{shown(part)} is too large for {target.value}")
     return result
 
 
 def _whole_number(value: Any, target: Kind) -> int:
     real, imaginary = _parts(value) if isinstance(value, complex) else (value, 0)
     if imaginary != 0 or (isinstance(real, float) and not (math.isfinite(real) and real == math.floor(real))):
-        raise CheckFailed("E703", f"{shown(value)} is not a whole number, so it is no {target.value}")
+        raise CheckFailed(Code.E703, f"{shown(value)} is not a whole number, so it is no {target.value}")
     return int(real)
 
 

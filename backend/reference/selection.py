@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...lang.codes import Code
 from ...typechecker.elements import Kind
 from ..run.failures import CheckFailed, outside
 from ..run.values import Array, fill_of
@@ -71,7 +72,7 @@ def mask_update(value: Array, mask: Array, replacement: Array) -> Array:
     if replacement.rank == 0:
         replacement = reshape(replacement, (places, *cell_shape))
     if replacement.shape != (places, *cell_shape):
-        raise CheckFailed("E140", f"{replacement.shape[0]} replacements for {places} places")
+        raise CheckFailed(Code.E140, f"{replacement.shape[0]} replacements for {places} places")
     supply = iter(cells(replacement, 1))
     data: list[object] = []
     for part, hit in zip(parts, mask.data, strict=True):
@@ -89,7 +90,7 @@ def expand(mask: Array, value: Array, axis: int) -> Array:
     """Cells of `value` where the mask holds, in order, fills elsewhere."""
     places = sum(map(bool, mask.data))
     if places != value.shape[axis]:
-        raise CheckFailed("E703", f"the mask has {places} places for {value.shape[axis]} items")
+        raise CheckFailed(Code.E703, f"the mask has {places} places for {value.shape[axis]} items")
     indices, used = [], 0
     for hit in mask.data:
         indices.append(used if hit else -1)

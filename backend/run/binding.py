@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, Label, Refused
 from ...lang.records import dataclass
 from ...lang.source import Span
@@ -58,7 +59,7 @@ def broken_guard(guard: CoreGuard, sizes: Mapping[SizeVariable, int]) -> Diagnos
     fact, need = guard.fact, guard.obligation
     values = {v.name: sizes[v] for v in sorted(guard.variables(), key=lambda v: v.key)}
     return Diagnostic(
-        "E701", fact.broken_with(sizes), need.span,
+        Code.E701, fact.broken_with(sizes), need.span,
         labels=need.labels, notes=(need.message, *need.notes), goal=str(fact), counterexample=values,
     )  # fmt: skip
 
@@ -68,7 +69,7 @@ def _bind_params(core: Core, params: Mapping[str, int], problems: list[Diagnosti
     for param in core.params:
         value = params.get(param.name, param.default)
         if value < 0:
-            problems.append(Diagnostic("E701", f"param {param.name} is a natural number, not {value}", param.span))
+            problems.append(Diagnostic(Code.E701, f"param {param.name} is a natural number, not {value}", param.span))
         sizes[param.variable] = max(0, value)
     return sizes
 
@@ -79,12 +80,12 @@ def _bind_inputs(
     axes: list[_Axis] = []
     for entry in core.inputs:
         if entry.name not in shapes:
-            problems.append(Diagnostic("E704", f"input {entry.name} has no data", entry.span))
+            problems.append(Diagnostic(Code.E704, f"input {entry.name} has no data", entry.span))
             continue
         declared, actual = core.types[entry.value].shape, tuple(shapes[entry.name])
         if len(declared) != len(actual):
             message = f"{entry.name} is declared with {_rank(declared)}, its data has shape {_shape(actual)}"
-            problems.append(Diagnostic("E706", message, entry.span))
+            problems.append(Diagnostic(Code.E706, message, entry.span))
             continue
         axes += [_Axis(entry.name, i, s, n, entry.span) for i, (s, n) in enumerate(zip(declared, actual, strict=True))]
     origins: dict[SizeVariable, _Axis] = {}
@@ -97,7 +98,7 @@ def _bind_inputs(
     if pending and not problems:
         axis = pending[0]
         message = f"axis {axis.axis} of {axis.name}, declared {axis.size}, does not determine its sizes"
-        problems.append(Diagnostic("E706", message, axis.span))
+        problems.append(Diagnostic(Code.E706, message, axis.span))
 
 
 def _try_bind(
@@ -120,7 +121,7 @@ def _try_bind(
     value, rest = divmod(axis.length - at_zero, step)
     if rest or value < 0:
         message = f"axis {axis.axis} of {axis.name} is declared {axis.size}, which {axis.length} cannot be"
-        problems.append(Diagnostic("E706", message, axis.span))
+        problems.append(Diagnostic(Code.E706, message, axis.span))
         value = max(0, value)
     sizes[unknown] = value
     origins[unknown] = axis
@@ -130,10 +131,10 @@ def _try_bind(
 def _disagreement(axis: _Axis, expected: int, origins: Mapping[SizeVariable, _Axis]) -> Diagnostic:
     sources = [(v, origins[v]) for v in sorted(axis.size.variables(), key=lambda v: v.key) if v in origins]
     if not sources:
-        return Diagnostic("E706", f"axis {axis.axis} of {axis.name} is {axis.length}, but its type says {expected}", axis.span)
+        return Diagnostic(Code.E706, f"axis {axis.axis} of {axis.name} is {axis.length}, but its type says {expected}", axis.span)
     labels = tuple(Label(s.span, f"{s.size} = {s.length} from axis {s.axis} of {s.name}") for _, s in sources)
     return Diagnostic(
-        "E701", f"axis {axis.axis} of {axis.name} is {axis.length}, but {axis.size} is {expected}", axis.span, labels=labels,
+        Code.E701, f"axis {axis.axis} of {axis.name} is {axis.length}, but {axis.size} is {expected}", axis.span, labels=labels,
         goal=f"{axis.size} = {axis.length}", counterexample={v.name: s.length for v, s in sources if s.size == axis.size},
     )  # fmt: skip
 

@@ -21,6 +21,7 @@ from functools import partial
 from time import perf_counter_ns
 from typing import Any
 
+from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, RunFailed
 from ...lang.source import Span
 from ..graph import traverse
@@ -126,7 +127,7 @@ def run_distributed(
     except OutOfMemory as failure:
         span = machine.current.span if machine.current is not None else Span("", 0, 0)
         message = f"a device would hold {failure.held:,} bytes and has {failure.limit:,}"
-        raise RunFailed([Diagnostic("E702", message, span)]) from None
+        raise RunFailed([Diagnostic(Code.E702, message, span)]) from None
     return {device: held.most for device, held in holdings.items()}
 
 

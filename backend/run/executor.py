@@ -15,6 +15,7 @@ from enum import Enum
 from math import prod
 from typing import Any, Final
 
+from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, Refused, RunFailed
 from ...lang.source import Span
 from ..graph import traverse
@@ -67,7 +68,7 @@ def execute_plan(
         except CheckFailed as failure:
             raise RunFailed([Diagnostic(failure.code, failure.message, failure.span or current_span(machine))]) from None
         except MemoryError:
-            raise RunFailed([Diagnostic("E702", f"memory ran out; {need_text(plan)}", current_span(machine))]) from None
+            raise RunFailed([Diagnostic(Code.E702, f"memory ran out; {need_text(plan)}", current_span(machine))]) from None
     return Results(tuple(machine.printed), machine.outputs, held)
 
 
@@ -100,7 +101,7 @@ def require_memory(plan: Plan, machine: Machine) -> None:
         limit = limits.get(device)
         if peak >= ADDRESSABLE or (limit is not None and peak > limit):
             first = next(iter(machine.phases.values()))
-            raise Refused([Diagnostic("E702", f"{need_text(plan)}, more than there is", _largest(machine, first).span)])
+            raise Refused([Diagnostic(Code.E702, f"{need_text(plan)}, more than there is", _largest(machine, first).span)])
 
 
 def need_text(plan: Plan) -> str:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from ...lang.codes import Code
+
 if TYPE_CHECKING:
     from ...lang.source import Span
 
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 class CheckFailed(Exception):
     """A run-time check of the program failed: E310 index, E703 value, E403 size, E204 empty reduction, E702 memory."""
 
-    def __init__(self, code: str, message: str) -> None:
+    def __init__(self, code: Code, message: str) -> None:
         self.code = code
         self.message = message
         self.span: Span | None = None
@@ -27,8 +29,8 @@ class CheckFailed(Exception):
 def outside(index: int, size: int, shift: object = None) -> CheckFailed:
     """An index outside its axis, or a count of bits of a `shift` of this kind."""
     if shift:
-        return CheckFailed("E310", f"a shift of {shift} is by 0 to {size - 1} bits, but this is {shown(index)}")
-    return CheckFailed("E310", f"index {shown(index)} (counted from 0) is outside an axis of length {size}")
+        return CheckFailed(Code.E310, f"a shift of {shift} is by 0 to {size - 1} bits, but this is {shown(index)}")
+    return CheckFailed(Code.E310, f"index {shown(index)} (counted from 0) is outside an axis of length {size}")
 
 
 def shown(value: complex | float | int | bool) -> str:

@@ -11,6 +11,7 @@ from threading import Lock
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
+from ...lang.codes import Code
 from ...lang.diagnostics import RunFailed
 from ...typechecker.core import CoreGuard
 from ...typechecker.elements import Kind
@@ -105,7 +106,7 @@ class Machine:
         """A run-time size is known now; guards that waited for it are checked."""
         cap = None if variable.cap is None else self.number(variable.cap)
         if value < 0 or (cap is not None and value > cap):
-            raise CheckFailed("E403", f"{variable.name} is {value}, outside 0 to {cap}")
+            raise CheckFailed(Code.E403, f"{variable.name} is {value}, outside 0 to {cap}")
         self.sizes[variable] = value
         for guard in self.guards:
             needed = guard.variables()

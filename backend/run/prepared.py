@@ -13,6 +13,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
+from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, RunFailed
 from ..graph import traverse
 from ..graph.bind import BoundGraph
@@ -126,7 +127,7 @@ class PreparedPlan:
 
     def _exhausted(self, phase: Phase | None) -> RunFailed:
         span = current_span(self._machine) if phase is None else phase.span
-        return RunFailed([Diagnostic("E702", f"memory ran out; {need_text(self._plan)}", span)])
+        return RunFailed([Diagnostic(Code.E702, f"memory ran out; {need_text(self._plan)}", span)])
 
     def run(self, inputs: Mapping[str, Any]) -> Results:
         """Run on host arrays by name, of the kinds and shapes that were planned.  RunFailed: a run-time check, or memory."""

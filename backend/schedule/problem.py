@@ -58,6 +58,7 @@ from enum import Enum
 from fractions import Fraction
 from typing import Final, NewType, TypeAlias
 
+from ...lang.codes import Code
 from ...lang.records import dataclass
 from ..devices.ticks import Duplex as Duplex
 from ..devices.ticks import Ticks as Ticks
@@ -463,7 +464,7 @@ class Baseline:
 class Conflict:
     """The fewest facts that contradict each other: directives, and facts in words (data, capacity); `phase`: of which."""
 
-    code: str
+    code: Code
     directives: tuple[Directive, ...]
     facts: tuple[str, ...]
     hint: str | None = None

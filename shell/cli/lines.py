@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic
 from ...lang.source import Source, Span
 from ..execution.outcome import nothing
@@ -36,15 +37,15 @@ def run_line(source: Source, session: Session, request: Request, *, verify: bool
     try:
         return run_program(source, session, request, verify=verify)
     except UsageError as error:
-        return _failed(Exit.USAGE, "E704", error.message, source)
+        return _failed(Exit.USAGE, Code.E704, error.message, source)
     except RecursionError:
-        return _failed(Exit.REJECTED, "E610", "the program is too deeply nested for Rho to check or run", source)
+        return _failed(Exit.REJECTED, Code.E610, "the program is too deeply nested for Rho to check or run", source)
     except MemoryError:
-        return _failed(Exit.FAILED, "E702", "there is not enough memory to go on", source)
+        return _failed(Exit.FAILED, Code.E702, "there is not enough memory to go on", source)
     except Exception as error:  # the line's own barrier: reported as a bug with exit 70
-        return _failed(Exit.BUG, messages.BUG, f"a bug in Rho: {type(error).__name__}: {error}", source)
+        return _failed(Exit.BUG, Code.BUG, f"a bug in Rho: {type(error).__name__}: {error}", source)
 
 
-def _failed(exit: Exit, code: str, message: str, source: Source) -> Report:
+def _failed(exit: Exit, code: Code, message: str, source: Source) -> Report:
     found = Diagnostic(code, message, Span(source.name, 0, len(source.text)))
     return Report(exit, nothing(), (found,), {source.name: source})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, Refused, Rejected, RhoError
 from ...lang.render import Charset, Ink, diagnostic_json, render_text
 from ...lang.source import Source
@@ -11,9 +12,6 @@ from .arguments import Arguments
 from .console import Console, Volume
 from .exits import Exit
 from .results import print_json, wants_json
-
-BUG = "BUG"
-"""The code of a diagnostic that reports a bug in Rho itself."""
 
 
 def show(console: Console, diagnostics: Sequence[Diagnostic], sources: Mapping[str, Source]) -> None:
@@ -46,9 +44,9 @@ def text(console: Console, diagnostics: Sequence[Diagnostic], sources: Mapping[s
 def exit_of(error: RhoError) -> Exit:
     """The exit code of an error raised by a stage."""
     codes = {found.code for found in error.diagnostics}
-    if BUG in codes:
+    if Code.BUG in codes:
         return Exit.BUG
-    if codes & {"E709", "SCH302"} and not isinstance(error, Refused):
+    if codes & {Code.E709, Code.SCH302} and not isinstance(error, Refused):
         return Exit.BUDGET
     if isinstance(error, Rejected):
         return Exit.REJECTED

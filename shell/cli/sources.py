@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, Rejected
 from ...lang.limits import MAXIMUM_CHARACTERS
 from ...lang.opening import Pipes, read_bytes
@@ -39,7 +40,7 @@ def decode(name: str, data: bytes) -> Source:
         at = len(data[: error.start].decode("utf-8", "replace"))
         line = data.count(b"\n", 0, error.start) + 1
         bad = Diagnostic(
-            "E002", f"this file is not UTF-8 text: byte {data[error.start]:#04x} on line {line}",
+            Code.E002, f"this file is not UTF-8 text: byte {data[error.start]:#04x} on line {line}",
             Span(name, at, at + 1), notes=("save it as UTF-8",),
         )  # fmt: skip
         raise Undecodable([bad], Source(name, text)) from None

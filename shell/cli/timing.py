@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, RhoError
 from ...lang.source import Source, Span
 from .ending import Alarm, LastWords, limited
@@ -32,7 +33,7 @@ class Allowance:
     def up(self) -> TimeUp:
         left = "each output is complete or as it was before" if self.saving else "no output was written"
         return TimeUp([Diagnostic(
-            "E709", f"this program ran longer than the {self.seconds:g} seconds it was given", Span(self.source.name, 0, 0),
+            Code.E709, f"this program ran longer than the {self.seconds:g} seconds it was given", Span(self.source.name, 0, 0),
             notes=(f"nothing was printed and {left}",),
         )])  # fmt: skip
 

@@ -21,6 +21,7 @@ from ...backend.run.files.trouble import FileTrouble
 from ...backend.run.native.program import OTHER
 from ...backend.run.prepared import Links, PreparedPlan, no_call
 from ...backend.schedule.single.one_device import HOME
+from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, Rejected, RhoError
 from ...lang.source import Source, Span
 from ...typechecker.elements import Kind
@@ -175,7 +176,7 @@ def compile_text(text: str, session: Session | None = None) -> Function:
     if checked.types.get(_FUNCTION) != "function":
         found = checked.types.get(_FUNCTION, "nothing")
         hint = "put braces around it and use ⍵: {…⍵…}"
-        raise Rejected([Diagnostic("E134", f"a function is wanted; this is {found}", Span(_NAME, 0, 0), notes=(hint,))])
+        raise Rejected([Diagnostic(Code.E134, f"a function is wanted; this is {found}", Span(_NAME, 0, 0), notes=(hint,))])
     return Function(text, session)
 
 
@@ -186,7 +187,7 @@ def _statements(text: str) -> list[str]:
 
     found = [piece.text for piece in split_statements(spell(Source(_NAME, text)))]
     if not found:
-        raise Rejected([Diagnostic("E002", "there is no text to compile", Span(_NAME, 0, 0))])
+        raise Rejected([Diagnostic(Code.E002, "there is no text to compile", Span(_NAME, 0, 0))])
     return found
 
 
@@ -209,5 +210,5 @@ def _tuple_items(checked: Checked) -> int:
         return 0
     if "(" in text[1:]:
         message = f"the result is {text}; only tuples of arrays are given to Python"
-        raise Rejected([Diagnostic("E134", message, Span(_NAME, 0, 0))])
+        raise Rejected([Diagnostic(Code.E134, message, Span(_NAME, 0, 0))])
     return text.count("⋄") + 1

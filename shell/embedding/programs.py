@@ -17,6 +17,7 @@ from ...backend import Detail, Device, bind_shapes, execute, plan
 from ...backend.run.files import check_declared
 from ...backend.run.files.reading import located
 from ...backend.schedule.single.one_device import HOME
+from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, Refused, Rejected, RhoError, RunFailed
 from ...lang.source import Span
 from ...typechecker.core import CoreInput
@@ -288,7 +289,7 @@ class Program:
                 wanted = self._core.types[entry.value].element.kind
                 if not _fits(kind, wanted):
                     message = f"the input {entry.name} has elements of type {kind.value}, not {wanted.value}"
-                    raise Refused([Diagnostic("E706", message, entry.span)])
+                    raise Refused([Diagnostic(Code.E706, message, entry.span)])
                 found[entry.name] = array
         return found
 
@@ -303,7 +304,7 @@ def load_program(path: str | os.PathLike[str], session: Session | None = None) -
     try:
         source = read_source(os.fspath(path))
     except UsageError as error:
-        raise RunFailed([Diagnostic("E704", error.message, Span(os.fspath(path), 0, 0))]) from None
+        raise RunFailed([Diagnostic(Code.E704, error.message, Span(os.fspath(path), 0, 0))]) from None
     checked = session.check(source)
     if checked.core is None:
         raise showing(Rejected([d for d in checked.diagnostics if d.is_error]), checked.sources)

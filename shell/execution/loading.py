@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any, TextIO
 
 from ...backend.run.files import Wanted, check_declared, read_shape, read_values, reading_bytes, split_member
+from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, Refused, RhoError, RunFailed
 from ...lang.opening import Pipes, TooLarge, is_pipe, read_bytes
 from ...typechecker.core import Core, CoreInput
@@ -111,9 +112,9 @@ def _held(read: Callable[[int], bytes], shown: str, limit: int | None, entry: Co
         return read(most)
     except TooLarge:
         message = f"`{shown}` has more than the {most:,} bytes of memory there are"
-        raise Refused([Diagnostic("E702", message, entry.span)]) from None
+        raise Refused([Diagnostic(Code.E702, message, entry.span)]) from None
     except OSError as error:
-        raise RunFailed([Diagnostic("E704", f"`{shown}` cannot be read: {error.strerror or error}", entry.span)]) from None
+        raise RunFailed([Diagnostic(Code.E704, f"`{shown}` cannot be read: {error.strerror or error}", entry.span)]) from None
 
 
 def _all_of(failures: list[RhoError]) -> RhoError:

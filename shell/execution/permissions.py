@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
+from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic
 from ...lang.records import dataclass
 from ...lang.source import Span
@@ -41,7 +42,7 @@ class Permissions:
     def refusal(self, path: str | os.PathLike[str], span: Span) -> Diagnostic:
         """E707 for reading `path`."""
         return Diagnostic(
-            "E707", f"`{os.fspath(path)}` is outside the folders this program may read", span,
+            Code.E707, f"`{os.fspath(path)}` is outside the folders this program may read", span,
             notes=(
                 "a program reads files in its own folder, and those named on the command line",
                 f"to permit it add `--allow-read {os.path.dirname(os.fspath(path)) or '.'}`",
@@ -49,7 +50,7 @@ class Permissions:
         )  # fmt: skip
 
     def write_refusal(self, path: str | os.PathLike[str], span: Span) -> Diagnostic:
-        return Diagnostic("E707", f"`{os.fspath(path)}` is outside the folders of --allow-write", span)
+        return Diagnostic(Code.E707, f"`{os.fspath(path)}` is outside the folders of --allow-write", span)
 
 
 EVERYTHING = Permissions(unrestricted=True)

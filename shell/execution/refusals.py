@@ -23,6 +23,7 @@ from ...backend.schedule.facts.workspace import Numbers, workspace
 from ...backend.schedule.plan.explain import bytes_text
 from ...backend.schedule.plan.model import BranchStep, Buffer, CellsStep, LoopStep, Plan, Role, SubPlan
 from ...backend.schedule.single.one_device import Detail, plan_one_device
+from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, Label, Refused
 from ...lang.records import dataclass
 from ...lang.source import Source, Span
@@ -88,7 +89,7 @@ def refuse_memory(
     notes = [*of_files, *_sizes_note(candidate), *fitting, *tiles]
     message = f"this program needs {_exact(need)} at once, and {has}"
     span, label = (labels[0].span, labels[0].message) if labels else (Span(candidate.main.name, 0, 0), "")
-    raise Refused([Diagnostic("E702", message, span, label=label, labels=tuple(labels[1:]), notes=tuple(notes))])
+    raise Refused([Diagnostic(Code.E702, message, span, label=label, labels=tuple(labels[1:]), notes=tuple(notes))])
 
 
 def _streams_note(candidate: Candidate, streams: CannotStream) -> str:
@@ -116,7 +117,7 @@ def check_time(candidate: Candidate, seconds: float | None) -> None:
         *_fitting(candidate, _work, allowed),
     )
     message = f"this program may do {work:,} operations, too many for the {seconds:g} seconds it is given"
-    raise Refused([Diagnostic("E709", message, span, notes=notes)])
+    raise Refused([Diagnostic(Code.E709, message, span, notes=notes)])
 
 
 def _peak(plan: Plan) -> int:

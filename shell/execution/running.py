@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, RhoError
 from ...lang.records import dataclass
 from ...lang.render import diagnostic_json
@@ -108,4 +109,4 @@ def _measured(session: Session, loaded: Loaded, watch: Watch) -> Outcome:
 
 def _rejection(checked: Checked) -> Exit:
     """A permission refused while modules were read is not the checker's."""
-    return Exit.REFUSED if any(found.code == "E707" for found in checked.diagnostics) else Exit.REJECTED
+    return Exit.REFUSED if any(found.code == Code.E707 for found in checked.diagnostics) else Exit.REJECTED

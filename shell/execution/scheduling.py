@@ -10,6 +10,7 @@ from dataclasses import replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
+from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, Refused, RunFailed
 from ...lang.records import dataclass
 from ...lang.source import Span
@@ -197,7 +198,7 @@ def require_optimal(plan: Plan, where: str) -> None:
     if found is not None and found.status is Status.GAP:
         message = f"the plan is not proved optimal ({judged(found)})"
         notes = ("search longer with `--budget SECONDS`, or without a limit with `--prove`",)
-        raise RunFailed([Diagnostic("SCH302", message, Span(where, 0, 0), notes=notes)])
+        raise RunFailed([Diagnostic(Code.SCH302, message, Span(where, 0, 0), notes=notes)])
 
 
 def require_here(plan: Plan, where: str) -> None:
@@ -213,7 +214,7 @@ def require_here(plan: Plan, where: str) -> None:
         one = away[0]
         message = f"device {one.id} ({one.backend}) is not on this machine"
         notes = ("add --simulate to run the plan here all the same (in Python: `plan.simulated()`)",)
-        raise Refused([Diagnostic("SCH104", message, Span(where, 0, 0), notes=notes)])
+        raise Refused([Diagnostic(Code.SCH104, message, Span(where, 0, 0), notes=notes)])
 
 
 def load_scheduled(loaded: Loaded, scheduling: Scheduling) -> Loaded:

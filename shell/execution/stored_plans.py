@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, Refused, RunFailed
 from ...lang.opening import Pipes, read_text
 from ...lang.records import dataclass
@@ -33,11 +34,11 @@ def read_plan(path: str) -> Plan:
         text = read_text(path, 4 * LARGEST_PLAN, Pipes.READ)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
-        raise RunFailed([Diagnostic("E704", f"`{path}` cannot be read: {reason}", Span(path, 0, 0))]) from None
+        raise RunFailed([Diagnostic(Code.E704, f"`{path}` cannot be read: {reason}", Span(path, 0, 0))]) from None
     try:
         return decode_plan(text)
     except PlanFormatError as error:
-        raise Refused([Diagnostic("E705", f"`{path}` is no plan: {error}", Span(path, 0, 0))]) from None
+        raise Refused([Diagnostic(Code.E705, f"`{path}` is no plan: {error}", Span(path, 0, 0))]) from None
 
 
 def passes_kept(path: str) -> Kept | None:
@@ -51,7 +52,7 @@ def passes_kept(path: str) -> Kept | None:
 def program_in(plan: Plan, path: str) -> tuple[Source, dict[str, Source]]:
     """The program that a stored plan holds, as if it stood beside the plan, and its modules by name.  Refused: E705, none."""
     if not plan.program:
-        raise Refused([Diagnostic("E705", f"`{path}` holds no program: name its script too", Span(path, 0, 0))])
+        raise Refused([Diagnostic(Code.E705, f"`{path}` holds no program: name its script too", Span(path, 0, 0))])
     folder, old = os.path.dirname(path), os.path.dirname(plan.program[0].name)
 
     def moved(name: str) -> str:
@@ -64,4 +65,4 @@ def program_in(plan: Plan, path: str) -> tuple[Source, dict[str, Source]]:
 def require_right(faults: list[str], path: str) -> None:
     if faults:
         more = tuple(faults[1:4])
-        raise Refused([Diagnostic("E705", f"the plan in `{path}` is wrong: {faults[0]}", Span(path, 0, 0), notes=more)])
+        raise Refused([Diagnostic(Code.E705, f"the plan in `{path}` is wrong: {faults[0]}", Span(path, 0, 0), notes=more)])

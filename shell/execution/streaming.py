@@ -11,6 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from ...lang.certain import certain
+from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, Refused
 from ...lang.source import Span
 from ..cli.streams import stream_of
@@ -78,7 +79,7 @@ def asked_of(request: Request, core: Core, allowed: int | None, kept: Kept | Non
     written = {store.name for store in kept.plan.stores if store.access is Access.WRITE}
     if missing := sorted(written - sinks):
         message = f"the plan writes `{missing[0]}` as it comes, and there is no file for it"
-        raise Refused([Diagnostic("E702", message, Span(kept.path, 0, 0), notes=(f"add `--out {missing[0]}=FILE.npy`",))])
+        raise Refused([Diagnostic(Code.E702, message, Span(kept.path, 0, 0), notes=(f"add `--out {missing[0]}=FILE.npy`",))])
     limit = allowed or request.limits.memory or machine.memory() or max(count for _, count in kept.plan.main.peak)
     return Asked(limit, frozenset(written), kept)
 
@@ -86,7 +87,7 @@ def asked_of(request: Request, core: Core, allowed: int | None, kept: Kept | Non
 def no_devices(kept: Kept) -> Refused:
     """A plan with passes is run on declared devices, or simulated."""
     message = "a plan that reads inputs in tiles runs on this machine's processors"
-    return Refused([Diagnostic("E702", message, Span(kept.path, 0, 0), notes=("run it without --devices and --simulate",))])
+    return Refused([Diagnostic(Code.E702, message, Span(kept.path, 0, 0), notes=("run it without --devices and --simulate",))])
 
 
 def streamed_plan(
@@ -157,7 +158,7 @@ def require_one_run(loaded: Loaded, what: str) -> None:
     """Refused: something that needs the inputs as a whole."""
     if loaded.plan.stores:
         message = f"{what} needs the inputs in memory as a whole, and they are read in tiles"
-        raise Refused([Diagnostic("E702", message, Span(loaded.checked.source.name, 0, 0))])
+        raise Refused([Diagnostic(Code.E702, message, Span(loaded.checked.source.name, 0, 0))])
 
 
 def stream_lines(loaded: Loaded) -> list[str]:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, RunFailed
 from ...lang.source import Source, Span
-from ..cli.messages import BUG
 from .outcome import Outcome, Shown
 
 _TOLERANCE = {"f32": 1e-4, "c64": 1e-4, "f64": 1e-9, "c128": 1e-9}
@@ -30,7 +30,7 @@ def compare(planned: Outcome, reference: Outcome, source: Source) -> None:
             problems.append(f"{shown.name or f'printed value {number}'}: {difference}")
     if problems:
         span = Span(source.name, 0, 0)
-        raise RunFailed([Diagnostic(BUG, f"the planned run differs from the reference: {text}", span) for text in problems])
+        raise RunFailed([Diagnostic(Code.BUG, f"the planned run differs from the reference: {text}", span) for text in problems])
 
 
 def differs(shown: Shown, expected: Shown) -> str:

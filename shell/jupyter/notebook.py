@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from ...lang.codes import Code
 from ...lang.primitives import by_key
 from ...lang.render import Ink
 from ...lang.resolution.entries import Form, statements_of, unfinished
@@ -103,9 +104,9 @@ class Notebook:
             self.workspace.abandon()
             cell.failure = _failure("KeyboardInterrupt", "interrupted; the session is as it was before")
         except RecursionError:
-            cell.failure = _failure("E610", "the cell is too deeply nested for Rho to check or run; name its parts")
+            cell.failure = _failure(Code.E610, "the cell is too deeply nested for Rho to check or run; name its parts")
         except MemoryError:
-            cell.failure = _failure("E703", "there is not enough memory to go on; nothing was kept")
+            cell.failure = _failure(Code.E703, "there is not enough memory to go on; nothing was kept")
         except Exception as error:  # the cell's own barrier: a bug in Rho leaves a reproducer, and the kernel running
             cell.failure = _bug(error, code)
         return cell

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
+from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, Edit, Fix
 from ...lang.resolution.symbols import Symbol, SymbolKind
 from .documents import Document
@@ -154,5 +155,5 @@ def _offered_words(document: Document) -> Iterator[tuple[Range, Action]]:
             yield at, Action(f"write `{offer.text}`: {offer.says}", ActionKind.REWRITE, {document.uri: (edit,)})
 
 
-def _new(found: Diagnostic, before: set[tuple[str, str]]) -> bool:
+def _new(found: Diagnostic, before: set[tuple[Code, str]]) -> bool:
     return found.is_error and (found.code, found.message) not in before

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from ...lang import habits
+from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, RhoError
 from ...lang.module_names import LIBRARY_PREFIX
 from ...lang.resolution import index_of
@@ -60,10 +61,10 @@ class Document:
         except RhoError as error:
             return self._refused(error.diagnostics, loader)
         except UsageError as error:
-            return self._refused((Diagnostic("E019", error.message, Span(self.name, 0, 0)),), loader)
+            return self._refused((Diagnostic(Code.E019, error.message, Span(self.name, 0, 0)),), loader)
         except RecursionError:
             deep = "the program is too deeply nested for Rho to check; name its parts to make it flatter"
-            return self._refused((Diagnostic("E610", deep, Span(self.name, 0, 0)),), loader)
+            return self._refused((Diagnostic(Code.E610, deep, Span(self.name, 0, 0)),), loader)
         sources = {one.name: one for one in (*loader.sources, self.source)}
         diagnostics = told(all_found, self.source, sources)
         remarks = habits.notes(self.source, diagnostics)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, Severity
 from ...lang.source import Source, Span
 from .documents import Document
@@ -65,7 +66,7 @@ def _report(document: Document, diagnostic: Diagnostic) -> Report:
 def message_of(diagnostic: Diagnostic) -> str:
     """The message, then the example that breaks it, notes, and advice that no edit carries out."""
     lines = [diagnostic.message]
-    if diagnostic.counterexample and diagnostic.code != "E701":
+    if diagnostic.counterexample and diagnostic.code != Code.E701:
         sizes = ", ".join(f"{name}={value}" for name, value in diagnostic.counterexample.items())
         lines.append(f"example that breaks it: {sizes}")
     lines += diagnostic.notes

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, Refused, RhoError
 from ...lang.source import Source, Span
 from ..cli import messages
@@ -130,8 +131,10 @@ def _verify(plan: Plan, loaded: Loaded, profile: Profile | None, path: str, *, p
             notes.append(f"that no plan is below that bound is only said ({how}): --prove derives it again")
     if prove:
         if profile is None or plan.prediction is None:
-            raise Refused([Diagnostic("SCH302", "a proof needs the plan's profile", Span(path, 0, 0), notes=("add --devices",))])
+            raise Refused(
+                [Diagnostic(Code.SCH302, "a proof needs the plan's profile", Span(path, 0, 0), notes=("add --devices",))]
+            )
         if not reproved(plan, loaded.bound, loaded.core, profile):
-            raise Refused([Diagnostic("SCH302", "the plan claims more than could be proved again", Span(path, 0, 0))])
+            raise Refused([Diagnostic(Code.SCH302, "the plan claims more than could be proved again", Span(path, 0, 0))])
         notes.append(f"proved again: nothing is better than {plan.prediction.lower_bound} ticks")
     return notes

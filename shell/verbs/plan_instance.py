@@ -17,6 +17,7 @@ from ...backend.schedule.files.result import gap_of, result_json, result_text
 from ...backend.schedule.files.solve import Solved, budget_of, solve
 from ...backend.schedule.problem import Conflict, Contention, Objective, Problem, Status
 from ...backend.schedule.solve.budget import DEFAULT, FAST, PROVE, Budget
+from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, RhoError
 from ...lang.opening import Pipes, read_text
 from ...lang.source import Span
@@ -47,7 +48,7 @@ def run(arguments: Arguments, console: Console) -> Exit:
     try:
         problem = _problem(file, arguments)
     except InstanceError as error:
-        found = [Diagnostic(fault.code or "E705", str(fault), Span(error.file, 0, 0)) for fault in error.faults]
+        found = [Diagnostic(fault.code or Code.E705, str(fault), Span(error.file, 0, 0)) for fault in error.faults]
         for fault in found:
             console.note(f"error[{fault.code}]: {error.file}: {fault.message}")
         messages.answer(arguments, console, found, {})

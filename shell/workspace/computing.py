@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, Refused
 from ...typechecker.core import Core, CoreInput
 from ..execution.params import settings_of
@@ -56,7 +57,7 @@ def ready(session: Session, layout: Layout, checked: Checked, *, full: bool = Fa
 
 def _without_file(entry: CoreInput) -> Diagnostic:
     return Diagnostic(
-        "E704", f"the input `{entry.name}` names no file", entry.span,
+        Code.E704, f"the input `{entry.name}` names no file", entry.span,
         notes=('in a session write the file too: input x : f64[n] ← "x.npy"',),
     )  # fmt: skip
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from ...lang import habits
+from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, RhoError
 from ...lang.resolution.entries import Form, Statement, quiet, statements_of, words
 from ...lang.source import Source, Span
@@ -140,7 +141,7 @@ class Workspace:
         checked = self.session.check(layout.source, self._checker)
         self.sources |= {name: source for name, source in checked.sources.items() if name != layout.source.name}
         if checked.core is None:
-            refused = any(found.code == "E707" for found in checked.diagnostics)
+            refused = any(found.code == Code.E707 for found in checked.diagnostics)
             found = _about(checked.diagnostics, layout)
             raise _Stopped(Exit.REFUSED if refused else Exit.REJECTED, found)
         return checked, layout
@@ -152,7 +153,7 @@ class Workspace:
         layout = before(state, words(spelled.text), any(s.form is Form.INPUT for s in statements))
         if origin and state.latest:
             message = "`⎕IO` is set, to 0 or 1, before anything else of a session"
-            raise _Stopped(Exit.REJECTED, [Diagnostic("E018", message, spelled.span(origin[0].start, origin[0].end))])
+            raise _Stopped(Exit.REJECTED, [Diagnostic(Code.E018, message, spelled.span(origin[0].start, origin[0].end))])
         if origin and not broken:
             layout = Layout()
         if broken:

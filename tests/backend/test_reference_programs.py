@@ -9,6 +9,7 @@ import pytest
 from rho.backend.reference import interpret
 from rho.backend.reference.failures import InternalError
 from rho.backend.run.values import Array, Results, array, text
+from rho.lang.codes import Code
 from rho.lang.diagnostics import Refused, RunFailed
 from rho.lang.source import Span
 from rho.typechecker import core as c
@@ -263,7 +264,7 @@ def test_params_are_overridden_and_guards_checked() -> None:
     k = p.size("k", SizeOrigin.PARAM)
     p.params.append(CoreParam("k", k, 3, SPAN))
     fact = SizeFact(Relation.AT_MOST, number(2), variable(k))
-    p.guards.append(CoreGuard(fact, Obligation(fact, "E201", SPAN, "k is at least 2")))
+    p.guards.append(CoreGuard(fact, Obligation(fact, Code.E201, SPAN, "k is at least 2")))
     v = p.add(lambda r: c.Iota(r), I64, variable(k))
     assert p.run(v).outputs["r0"].data == (0, 1, 2)
     assert p.run(v, params={"k": 2}).outputs["r0"].data == (0, 1)

@@ -23,6 +23,7 @@ from rho.backend.run.machine import Results
 from rho.backend.schedule.plan.model import FenceStep, Plan, Step, WaitStep
 from rho.backend.schedule.program.plan_of import plan_of
 from rho.backend.schedule.program.problem_of import problem_of
+from rho.lang.codes import Code
 from rho.lang.diagnostics import RunFailed
 from rho.lang.source import Source
 from rho.tests.backend.quick import split_evenly, with_modes
@@ -108,7 +109,7 @@ def failing(monkeypatch: pytest.MonkeyPatch, queue: int, position: int, plan: Pl
 PLACES = [(queue, position) for queue, own in enumerate(prepared(3, 0)[0].main.queues) for position in range(len(own.steps))]
 
 
-@pytest.mark.parametrize("error", [CheckFailed("E310", "here"), MemoryError(), KeyboardInterrupt(), ValueError("a bug")])
+@pytest.mark.parametrize("error", [CheckFailed(Code.E310, "here"), MemoryError(), KeyboardInterrupt(), ValueError("a bug")])
 def test_the_nth_step_of_each_queue_fails(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
     """Every place in turn: what comes out is that failure, at once, and no thread is left."""
     plan, bound, data = prepared(3, 0)

@@ -43,6 +43,7 @@ from rho.backend.reference.operations import compute
 from rho.backend.reference.scalars import evaluate
 from rho.backend.reference.structure import stack
 from rho.backend.run.values import Array, array, fill_of
+from rho.lang.codes import Code
 from rho.typechecker import core as c
 from rho.typechecker.elements import Kind
 from rho.typechecker.sizes import Size, SizeVariable
@@ -250,7 +251,7 @@ class Machine:
                 states.append(self.call(phase.body, [*states[-1], *items]) if states else items)
             return [assemble(self.kind(r), (n,), self.shape(r)[1:], [s[j] for s in states]) for j, r in enumerate(phase.results)]
         if not n:
-            raise CheckFailed("E204", "empty")
+            raise CheckFailed(Code.E204, "empty")
         state = [column[-1] for column in columns]
         for i in reversed(range(n - 1)):
             state = self.call(phase.body, [*(column[i] for column in columns), *state])

@@ -11,6 +11,7 @@ from rho.backend.graph.costs import cost_of, graph_cost
 from rho.backend.graph.phases import LibraryPhase, Loop, Structured
 from rho.backend.graph.traverse import all_phases, sizes
 from rho.backend.schedule.single.one_device import plan_one_device
+from rho.lang.codes import Code
 from rho.lang.diagnostics import Refused
 from rho.tests.graph.build import BOOL, F64, SPAN, Build
 from rho.typechecker import core as c
@@ -53,7 +54,7 @@ def test_false_guards_are_refused_together_with_numbers() -> None:
         SizeFact(Relation.EQUAL, variable(k), n),
     ]
     core = b.core()
-    guards = tuple(c.CoreGuard(f, Obligation(f, "E101", SPAN, "needed here")) for f in facts)
+    guards = tuple(c.CoreGuard(f, Obligation(f, Code.E101, SPAN, "needed here")) for f in facts)
     graph = lower(replace(core, guards=guards))
     with pytest.raises(Refused) as refused:
         bind(graph, values(b, n=2, m=3))  # type: ignore[arg-type]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -11,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from rho.lang import documents
-from rho.lang.codes import CODES, page_of, pages, title_of
-from rho.lang.codes_record import ACTIVE, Page, Stage
+from rho.lang.codes import Code, code_of, pages
+from rho.lang.codes_record import Page, Stage
 from rho.lang.explain import did_you_mean, explain
 from rho.lang.primitives import LEFT_OUT, PRIMITIVES
 
@@ -27,30 +28,31 @@ DESIGN = (
 
 
 def test_every_code_of_the_design_has_a_row() -> None:
-    assert [code for code in DESIGN.split() if code not in CODES] == []
+    assert [code for code in DESIGN.split() if code_of(code) is None] == []
 
 
 def test_rows_are_in_order_and_refer_to_codes() -> None:
-    families = [[code for code in CODES if code.startswith(letter)] for letter in "ESWN"]
+    families = [[code for code in Code if code.startswith(letter)] for letter in "ESWN"]
     assert all(family == sorted(family) for family in families)
-    assert [(row.code, other) for row in CODES.values() for other in row.related if other not in CODES or other == row.code] == []
-    assert len({row.title for row in CODES.values()}) == len(CODES)
+    assert [(code, other) for code in Code for other in code.related if code_of(other) in (None, code)] == []
+    assert len({code.summary for code in Code}) == len(Code)
 
 
 def test_every_row_has_a_page_and_every_page_a_row() -> None:
-    assert list(pages()) == list(CODES)
+    assert list(pages()) == list(Code)
     from rho.lang import codes_pages_running, codes_pages_schedule, codes_pages_shapes, codes_pages_syntax, codes_pages_values
 
     modules = (codes_pages_running, codes_pages_schedule, codes_pages_shapes, codes_pages_syntax, codes_pages_values)
-    assert {code for module in modules for code in module.PAGES} == set(CODES)
+    assert {code for module in modules for code in module.PAGES} == set(Code)
     for code, page in pages().items():
         assert len(page.explanation) > 40 and page.failing.strip() and page.repaired.strip(), code
         assert page.failing != page.repaired or page.stage is Stage.SHOWN, code
 
 
-def test_titles() -> None:
-    assert title_of("E101") == "these arrays do not line up"
-    assert title_of("E999") == "E999" and page_of("E999") is None
+def test_a_code_is_its_text() -> None:
+    assert Code.E101 == "E101" and f"{Code.E101}" == "E101" and json.dumps([Code.E101]) == '["E101"]'
+    assert Code.E101.summary == "these arrays do not line up" and pickle.loads(pickle.dumps(Code.E101)) is Code.E101
+    assert code_of("E101") is Code.E101 and code_of("E999") is None and {code.name for code in Code} == set(Code)
 
 
 def test_importing_codes_loads_no_page() -> None:
@@ -59,9 +61,9 @@ def test_importing_codes_loads_no_page() -> None:
 
 
 def test_explain_answers_every_word_of_the_tables() -> None:
-    for code in CODES:
+    for code in Code:
         text = explain(code)
-        assert text is not None and text.startswith(f"{code}: ") and CODES[code].title in text
+        assert text is not None and text.startswith(f"{code}: ") and code.summary in text
     for row in PRIMITIVES:
         for word in (row.glyph, *row.names, *("`" + name for name in row.names), *(["`" + row.key] if row.key else [])):
             text = explain(word)
@@ -70,7 +72,7 @@ def test_explain_answers_every_word_of_the_tables() -> None:
         assert "not part of Rho" in (explain(glyph) or "")
     assert explain("e101") == explain("E101")
     assert explain("zork") is None and explain("") is None
-    assert did_you_mean("E11") in CODES and did_you_mean("rhoo") == "⍴"
+    assert did_you_mean("E11") in set(Code) and did_you_mean("rhoo") == "⍴"
 
 
 def test_explain_shows_both_roles_of_a_slash() -> None:
@@ -83,7 +85,7 @@ def test_reference_page_is_fresh() -> None:
 
 
 def stage_pages(*stages: Stage) -> list[tuple[str, Page]]:
-    return [(code, page) for code, page in pages().items() if CODES[code].since in ACTIVE and page.stage in stages]
+    return [(code, page) for code, page in pages().items() if page.stage in stages]
 
 
 def checked(

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rho.lang.codes import Code
 from rho.lang.diagnostics import Diagnostic, Edit, Fix, Label, Severity, Verdict
 from rho.lang.render import Charset, Ink, render_text, to_github, to_json, to_sarif
 from rho.lang.render_columns import display_width, lay_out
@@ -30,7 +31,7 @@ def model() -> Diagnostic:
     last = WAVE.text.index("y ←")
     plus = at(WAVE, "+", last)
     return Diagnostic(
-        "E101", "these arrays do not line up: leading axes n and m may differ", plus,
+        Code.E101, "these arrays do not line up: leading axes n and m may differ", plus,
         label="its axis 0 meets A's axis 0",
         labels=(Label(at(WAVE, "A", last), "f64[n m]"),
                 Label(at(WAVE, "b", last), "f64[m]     from `input b : f64[m]` (line 2)")),
@@ -55,7 +56,7 @@ error[E101]: these arrays do not line up: leading axes n and m may differ
 
 def test_ascii_drawing_uses_no_other_characters() -> None:
     plain = Source("p.rho", "y = A + b")
-    diagnostic = Diagnostic("E101", "no", at(plain, "+"), label="here", labels=(Label(at(plain, "A"), "left"),))
+    diagnostic = Diagnostic(Code.E101, "no", at(plain, "+"), label="here", labels=(Label(at(plain, "A"), "left"),))
     assert render_text([diagnostic], [plain], charset=Charset.ASCII) == lines("""
 error[E101]: no
   -- p.rho:1:7
@@ -98,7 +99,7 @@ warning[E300]: two places
 
 def test_distant_lines_are_cut_out_and_the_gutter_is_as_wide_as_the_last_number() -> None:
     source = Source("long.rho", "".join(f"x{i} ← {i}\n" for i in range(1, 13)))
-    diagnostic = Diagnostic("E001", "far", at(source, "x12"), label="b", labels=(Label(at(source, "x1"), "a"),))
+    diagnostic = Diagnostic(Code.E001, "far", at(source, "x12"), label="b", labels=(Label(at(source, "x1"), "a"),))
     assert render_text([diagnostic], [source]) == lines("""
 error[E001]: far
    ┌─ long.rho:12:1
@@ -178,14 +179,14 @@ error[E1]: m
 
 def test_text_direction_and_control_characters_are_made_visible() -> None:
     source = Source("c.rho", "a\u202eb\x1b[31m\x7f\u2028")
-    text = render_text([Diagnostic("E006", "m", at(source, "b"), label="p")], [source])
+    text = render_text([Diagnostic(Code.E006, "m", at(source, "b"), label="p")], [source])
     assert "a�b␛[31m␡�" in text
     assert "\x1b" not in text and "\u202e" not in text
 
 
 def test_long_line_is_windowed_around_the_span() -> None:
     source = Source("l.rho", "1 + " * 500 + "z" + " + 2" * 500)
-    text = render_text([Diagnostic("E001", "m", at(source, "z"), label="here")], [source], width=60)
+    text = render_text([Diagnostic(Code.E001, "m", at(source, "z"), label="here")], [source], width=60)
     shown, underline = text.splitlines()[2:4]
     assert len(shown) <= 60 + 4
     assert shown[4] == "…" and shown[-1] == "…"
@@ -194,7 +195,7 @@ def test_long_line_is_windowed_around_the_span() -> None:
 
 def test_megabyte_line_is_short() -> None:
     source = Source("l.rho", "x" * 999_990 + "y" * 5 + "z" * 5)
-    text = render_text([Diagnostic("E016", "m", at(source, "yyyyy"), label="here")], [source])
+    text = render_text([Diagnostic(Code.E016, "m", at(source, "yyyyy"), label="here")], [source])
     shown, underline = text.splitlines()[2:4]
     assert len(shown) <= 124 and shown.endswith("yyyyyzzzzz")
     assert shown[underline.index("┬")] == "y" and underline.endswith("┬────")
@@ -203,7 +204,7 @@ def test_megabyte_line_is_short() -> None:
 @pytest.mark.parametrize(("start", "end", "column"), [(5, 5, 0), (4, 4, 4), (900, 950, 0), (0, 0, 0)])
 def test_empty_and_outside_spans_get_one_cell(start: int, end: int, column: int) -> None:
     source = Source("e.rho", "abcd\n")
-    text = render_text([Diagnostic("E002", "end", Span("e.rho", start, end), label="here")], [source])
+    text = render_text([Diagnostic(Code.E002, "end", Span("e.rho", start, end), label="here")], [source])
     assert text.splitlines()[3] == "  │ " + " " * column + "┬"
 
 
@@ -219,24 +220,24 @@ error[E704]: cannot read
     and nowhere else
 """)
     empty = Source("empty.rho", "")
-    assert "1 │\n" in render_text([Diagnostic("E002", "nothing", Span("empty.rho", 0, 0))], [empty])
+    assert "1 │\n" in render_text([Diagnostic(Code.E002, "nothing", Span("empty.rho", 0, 0))], [empty])
 
 
 def test_crlf_source_prints_no_carriage_return() -> None:
     source = Source("r.rho", "a ← 1\r\nb ← 2\r\n")
-    assert "\r" not in render_text([Diagnostic("E001", "m", at(source, "a"))], [source])
+    assert "\r" not in render_text([Diagnostic(Code.E001, "m", at(source, "a"))], [source])
 
 
 def test_goal_is_shown_only_where_it_adds_something() -> None:
     span = at(WAVE, "k")
-    unproved = Diagnostic("E209", "cannot prove it", span, goal="n = m", verdict=Verdict.UNKNOWN)
+    unproved = Diagnostic(Code.E209, "cannot prove it", span, goal="n = m", verdict=Verdict.UNKNOWN)
     assert "  = needed: n = m, which is not proved\n" in render_text([unproved], [WAVE])
-    named = Diagnostic("E209", "cannot prove n = m", span, goal="n = m", verdict=Verdict.UNKNOWN)
+    named = Diagnostic(Code.E209, "cannot prove n = m", span, goal="n = m", verdict=Verdict.UNKNOWN)
     assert "needed" not in render_text([named], [WAVE])
 
 
 def test_a_fix_without_edits_is_a_plain_note() -> None:
-    text = render_text([Diagnostic("E001", "m", at(WAVE, "k"), fixes=(Fix("write it down"),))], [WAVE])
+    text = render_text([Diagnostic(Code.E001, "m", at(WAVE, "k"), fixes=(Fix("write it down"),))], [WAVE])
     assert text.endswith("  = write it down\n")
 
 
@@ -279,7 +280,7 @@ def test_json_has_the_schema_of_the_design() -> None:
         "E300", "text", plus, labels=(Label(at(wide, "'𝒜'"), "char"),), fixes=(Fix("convert", (Edit(plus, "×"),)),),
         goal="g", counterexample={"n": 0},
     )  # fmt: skip
-    report = to_json([diagnostic, Diagnostic("W201", "w", plus, Severity.WARNING)], [wide], ["wide.rho"], 12.345)
+    report = to_json([diagnostic, Diagnostic(Code.W201, "w", plus, Severity.WARNING)], [wide], ["wide.rho"], 12.345)
     assert json.loads(json.dumps(report)) == report
     assert report["summary"] == {"errors": 1, "warnings": 1, "ms": 12.3}
     first, second = report["diagnostics"]
@@ -297,7 +298,7 @@ def test_json_has_the_schema_of_the_design() -> None:
 
 
 def test_sarif_log() -> None:
-    log = to_sarif([model(), Diagnostic("W310", "w", Span("a b.rho", 0, 1), Severity.WARNING)], [WAVE], "0.1.0")
+    log = to_sarif([model(), Diagnostic(Code.W310, "w", Span("a b.rho", 0, 1), Severity.WARNING)], [WAVE], "0.1.0")
     assert log["version"] == "2.1.0"
     (run,) = log["runs"]
     assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == ["E101", "W310"]
@@ -312,9 +313,9 @@ def test_sarif_log() -> None:
 
 def test_github_annotations() -> None:
     source = Source("a,b:c.rho", "x ← 1\ny ← {\n}\n")
-    one = Diagnostic("E101", "50% wrong\nreally", at(source, "1"), notes=("note",))
-    many = Diagnostic("W201", "wide", at(source, "{\n}"), Severity.WARNING)
-    note = Diagnostic("SCH302", "gap", Span("<eval>", 0, 0), Severity.NOTE)
+    one = Diagnostic(Code.E101, "50% wrong\nreally", at(source, "1"), notes=("note",))
+    many = Diagnostic(Code.W201, "wide", at(source, "{\n}"), Severity.WARNING)
+    note = Diagnostic(Code.SCH302, "gap", Span("<eval>", 0, 0), Severity.NOTE)
     assert to_github([one, many, note], [source]).splitlines() == [
         "::error file=a%2Cb%3Ac.rho,line=1,endLine=1,col=5,endColumn=6,title=E101::50%25 wrong%0Areally%0Anote",
         "::warning file=a%2Cb%3Ac.rho,line=2,endLine=3,title=W201::wide",

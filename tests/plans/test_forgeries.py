@@ -33,7 +33,7 @@ from rho.backend.schedule.program import described
 from rho.backend.schedule.solve.reprove import reprove
 from rho.backend.schedule.solve.smt.solver import Steps
 from rho.backend.schedule.synchronisation import Synchronisation
-from rho.backend.schedule.verify.schedules import ADVISORY, Code, Standing, standing, verify
+from rho.backend.schedule.verify.schedules import ADVISORY, Rule, Standing, standing, verify
 
 from .answers import PROBLEMS, Claim, case
 from .forging import HUGE, fields_in, forgeries, places_of, put
@@ -138,7 +138,7 @@ def test_no_value_of_an_objective_is_taken_on_trust(objective: Objective, claime
             bound = value if place == 0 else right.answer.lower_bound
             proof = replace(right.answer.proof, lower_bound=bound, method="z3")
             forged = replace(right.answer, values=values, lower_bound=bound, proof=proof, status=Status.OPTIMAL)
-            assert Code.V9 in {violation.code for violation in verify(right.problem, forged, right.sync)}, name
+            assert Rule.V9 in {violation.code for violation in verify(right.problem, forged, right.sync)}, name
             tried += 1
     assert tried
 
@@ -174,17 +174,17 @@ def test_bounds_that_anybody_can_refute() -> None:
     for bound, wrong in ((everything_at_home, False), (everything_at_home + 1, True)):
         assert right.answer.schedule is not None
         claim = replace(right.answer, status=Status.GAP, lower_bound=bound, proof=Proof("z3", bound), values=(bound,))
-        found = [v for v in verify(free, claim) if v.code is Code.V10]
+        found = [v for v in verify(free, claim) if v.code is Rule.V10]
         assert bool(found) == wrong
     impossible = replace(case("impossible").answer, lower_bound=0, proof=Proof("none", 0))
     assert impossible.conflict is not None
     said = replace(impossible, conflict=replace(impossible.conflict, directives=()))
-    assert [violation.code for violation in verify(free, said)] == [Code.V10]
+    assert [violation.code for violation in verify(free, said)] == [Rule.V10]
 
 
 def test_syncs_are_not_believed_without_queues() -> None:
     right = case("syncs")
-    assert [violation.code for violation in verify(right.problem, right.answer)] == [Code.V9]
+    assert [violation.code for violation in verify(right.problem, right.answer)] == [Rule.V9]
 
 
 # ------------------------------------------------------------------------------------------------ stored plans

@@ -31,7 +31,7 @@ from rho.backend.schedule.timeline.fences import synchronise
 from rho.backend.schedule.timeline.graph import StepGraph, starts_in
 from rho.backend.schedule.timeline.memory import buffers, overflow
 from rho.backend.schedule.timeline.timing import Timer, decisions_of
-from rho.backend.schedule.verify.schedules import Code, verify, verify_schedule
+from rho.backend.schedule.verify.schedules import Rule, verify, verify_schedule
 from rho.backend.schedule.verify.schedules.claims import least
 
 from .drawn import decisions_for, problem_of
@@ -104,8 +104,8 @@ def test_an_answer_states_its_space() -> None:
     answer = plan_problem(problem)
     for said in (1, 16, 33):
         wrong = verify(problem, replace(answer, chunks=said))
-        assert [one.code for one in wrong] == [Code.V10] or said == 16
-    assert verify(replace(problem, chunks=1), answer)[0].code is Code.V1
+        assert [one.code for one in wrong] == [Rule.V10] or said == 16
+    assert verify(replace(problem, chunks=1), answer)[0].code is Rule.V1
 
 
 def chunked(r: Random) -> tuple[Problem, Schedule | None]:

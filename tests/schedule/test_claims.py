@@ -31,8 +31,9 @@ from rho.backend.schedule.problem import (
     Ticks,
     Together,
 )
-from rho.backend.schedule.verify.schedules import Code, Standing, standing, verify, verify_schedule
+from rho.backend.schedule.verify.schedules import Rule, Standing, standing, verify, verify_schedule
 from rho.backend.schedule.verify.schedules.claims import everything_at_home
+from rho.lang.codes import Code
 
 from .drawn import problem_of
 
@@ -168,7 +169,7 @@ EARLY = replace(CHAIN, directives=(Deadline(DEADLINE.line, 6),))
 
 
 def against(*directives: Directive, phase: int | None = None) -> Conflict:
-    return Conflict("SCH103", directives, (), phase=None if phase is None else PhaseIndex(phase))
+    return Conflict(Code.SCH103, directives, (), phase=None if phase is None else PhaseIndex(phase))
 
 
 NEVER = Answer(Status.IMPOSSIBLE, None, 0, (), Proof("none", 0), conflict=against(*EARLY.directives))
@@ -213,7 +214,7 @@ RIGHT: dict[str, tuple[Problem, Answer]] = {
 @pytest.mark.parametrize("name", WRONG)
 def test_claims_that_are_refused(name: str) -> None:
     asked, answer = WRONG[name]
-    assert Code.V10 in {violation.code for violation in verify(asked, answer)}
+    assert Rule.V10 in {violation.code for violation in verify(asked, answer)}
 
 
 @pytest.mark.parametrize("name", RIGHT)
@@ -224,4 +225,4 @@ def test_claims_that_stand(name: str) -> None:
 
 @pytest.mark.parametrize("status", [Status.OPTIMAL, Status.GAP])
 def test_an_answer_without_a_schedule_is_no_answer(status: Status) -> None:
-    assert [v.code for v in verify(CHAIN, Answer(status, None, 0, (), Proof("none", 0)))] == [Code.V1]
+    assert [v.code for v in verify(CHAIN, Answer(status, None, 0, (), Proof("none", 0)))] == [Rule.V1]

@@ -33,7 +33,7 @@ from rho.backend.schedule.problem import (
     Ticks,
 )
 from rho.backend.schedule.solve.budget import FAST
-from rho.backend.schedule.verify.schedules import Code, verify
+from rho.backend.schedule.verify.schedules import Rule, verify
 from rho.lang.parser import parse_program
 from rho.lang.source import Source, Span
 from rho.lang.tree import Schedule
@@ -195,4 +195,4 @@ def test_a_device_called_like_a_class_has_the_share_that_it_is_given() -> None:
     assert [(shard.device, shard.stop - shard.first) for shard in solved.answer.schedule.shards] == [(1, 6), (2, 2)]
     assert verify(solved.problem, solved.answer, solved.sync) == ()
     swapped = replace(solved.problem, directives=(Split(ANY, PhaseIndex(0), (1, 3), ("gpu", "far")),))
-    assert Code.V8 in {violation.code for violation in verify(swapped, solved.answer, solved.sync)}
+    assert Rule.V8 in {violation.code for violation in verify(swapped, solved.answer, solved.sync)}

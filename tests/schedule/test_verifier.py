@@ -39,7 +39,8 @@ from rho.backend.schedule.solve.objectives import plan_objectives
 from rho.backend.schedule.synchronisation import Queue, Step, StepKind
 from rho.backend.schedule.timeline.fences import Fence, Merging, QueueIndex, QueueKind, Synchronisation, Wait, synchronise
 from rho.backend.schedule.timeline.timing import Decisions, lay_out
-from rho.backend.schedule.verify.schedules import Code, memory_in_use, verify, verify_schedule
+from rho.backend.schedule.verify.schedules import Rule, memory_in_use, verify, verify_schedule
+from rho.lang.codes import Code
 from rho.tests.plans.answers import together
 
 from .drawn import decisions_for, directives_for, problem_of
@@ -236,10 +237,10 @@ def unknown_link(case: Case) -> Case:
     return case.with_schedule(transfers=tuple(replace(t, link=7) for t in case.schedule.transfers))
 
 
-MUTATIONS: list[tuple[Callable[[Case], Case], Code]] = [
-    (swap_steps, Code.V2), (drop_wait, Code.V2), (drop_transfer, Code.V4), (shrink_box, Code.V3), (overlap_box, Code.V3),
-    (wrong_device, Code.V8), (extra_wait, Code.V7), (less_memory, Code.V5), (reorder_effects, Code.V8), (forge_ticks, Code.V9),
-    (forge_bound, Code.V10), (unknown_link, Code.V6),
+MUTATIONS: list[tuple[Callable[[Case], Case], Rule]] = [
+    (swap_steps, Rule.V2), (drop_wait, Rule.V2), (drop_transfer, Rule.V4), (shrink_box, Rule.V3), (overlap_box, Rule.V3),
+    (wrong_device, Rule.V8), (extra_wait, Rule.V7), (less_memory, Rule.V5), (reorder_effects, Rule.V8), (forge_ticks, Rule.V9),
+    (forge_bound, Rule.V10), (unknown_link, Rule.V6),
 ]  # fmt: skip
 
 
@@ -250,7 +251,7 @@ def test_the_right_answer_is_accepted() -> None:
 
 
 @pytest.mark.parametrize(("mutate", "code"), MUTATIONS, ids=[m.__name__ for m, _ in MUTATIONS])
-def test_corruptions_are_rejected_by_their_code(mutate: Callable[[Case], Case], code: Code) -> None:
+def test_corruptions_are_rejected_by_their_code(mutate: Callable[[Case], Case], code: Rule) -> None:
     bad = mutate(right())
     found = verify(bad.problem, bad.answer, bad.sync)
     assert code in {violation.code for violation in found}
@@ -269,7 +270,7 @@ def test_a_missing_or_doubled_phase_is_v1() -> None:
     missing = case.with_schedule(shards=case.schedule.shards[1:])
     doubled = case.with_schedule(shards=(*case.schedule.shards, case.schedule.shards[0]))
     for bad in (missing, doubled):
-        assert {v.code for v in verify(bad.problem, bad.answer)} == {Code.V1}
+        assert {v.code for v in verify(bad.problem, bad.answer)} == {Rule.V1}
 
 
 def test_two_steps_at_once_and_a_crowded_bus() -> None:
@@ -277,18 +278,18 @@ def test_two_steps_at_once_and_a_crowded_bus() -> None:
     x = case.phase("print x")
     shards = tuple(replace(s, start=1, end=2) if s.phase == x else s for s in case.schedule.shards)
     found = verify_schedule(case.problem, case.with_schedule(shards=shards).schedule)
-    assert Code.V2 in {v.code for v in found}
+    assert Rule.V2 in {v.code for v in found}
     moves = tuple(replace(t, start=t.start - 1, busy=t.busy - 1, arrive=t.arrive - 1) for t in case.schedule.transfers[1:])
     found = verify_schedule(case.problem, case.with_schedule(transfers=(case.schedule.transfers[0], *moves)).schedule)
-    assert {v.code for v in found} & {Code.V4, Code.V6}
+    assert {v.code for v in found} & {Rule.V4, Rule.V6}
 
 
 def test_answers_without_a_schedule() -> None:
     problem = right().problem
-    conflict = Conflict("SCH103", (), ("short",))
+    conflict = Conflict(Code.SCH103, (), ("short",))
     impossible = Answer(Status.IMPOSSIBLE, None, 0, (), Proof("none", 0), conflict=conflict)
     assert verify(problem, impossible) == ()
-    assert [v.code for v in verify(problem, replace(impossible, status=Status.OPTIMAL))] == [Code.V1]
+    assert [v.code for v in verify(problem, replace(impossible, status=Status.OPTIMAL))] == [Rule.V1]
 
 
 def test_a_loop_of_several_devices_keeps_its_channels_while_it_runs() -> None:
@@ -299,7 +300,7 @@ def test_a_loop_of_several_devices_keeps_its_channels_while_it_runs() -> None:
     for start, crowded in ((loop.start - 4, False), (loop.start - 3, True), (loop.end - 1, True), (loop.end, False)):
         moved = Transfer(PhaseIndex(0), DeviceIndex(0), DeviceIndex(1), 0, 8, 8, 0, start, start + 4, start + 5)
         crowd = replace(schedule, transfers=(moved,))
-        assert any("channel" in v.message for v in verify_schedule(problem, crowd) if v.code is Code.V6) == crowded
+        assert any("channel" in v.message for v in verify_schedule(problem, crowd) if v.code is Rule.V6) == crowded
 
 
 def test_steps_in_queues_of_the_other_kind() -> None:
@@ -318,4 +319,4 @@ def test_steps_in_queues_of_the_other_kind() -> None:
         fences, waits = (Fence(0, DeviceIndex(0), ((QueueIndex(0), 0),)),), (Wait(QueueIndex(2), 0, 0),)
         sync = Synchronisation(queues, fences, waits) if steps == right else Synchronisation(queues, (), ())
         found = verify_schedule(problem, schedule, sync)
-        assert {v.code for v in found} == (set() if steps == right else {Code.V2}), steps
+        assert {v.code for v in found} == (set() if steps == right else {Rule.V2}), steps

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 import rho
 from rho.lang import habits
+from rho.lang.codes import Code
 from rho.lang.diagnostics import Diagnostic, Edit, Fix, Severity
 from rho.lang.source import Source, Span
 from rho.shell.cli.fixing import fixed
@@ -195,7 +196,7 @@ def test_fixes_of_what_fixes_uncover_are_applied(tmp_path: Path, capsys: pytest.
 def diagnosed(*words: str, text: str = "") -> list[Diagnostic]:
     span = Span("p.rho", 0, 1)
     fixes = (Fix(f"write `{text}`", (Edit(span, text),)),) if text else ()
-    return [Diagnostic("E001", word, span, fixes=fixes) for word in words]
+    return [Diagnostic(Code.E001, word, span, fixes=fixes) for word in words]
 
 
 def test_what_a_fix_uncovers_is_counted_after_its_own_fixes() -> None:

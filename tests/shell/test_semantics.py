@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rho.backend.schedule.verify.schedules import Code
+from rho.backend.schedule.verify.schedules import Rule
 from rho.lang.codes import page_of
 from rho.typechecker.core import Core
 from rho.typechecker.elements import Kind
@@ -32,7 +32,7 @@ def test_most_rules_name_one() -> None:
 def test_the_lists_are_complete() -> None:
     assert all(kind.value in TEXT for kind in Kind)
     assert len(Relation) == 6, "the page lists the relations of facts"
-    codes = {code.name for code in Code}
+    codes = {code.name for code in Rule}
     assert {f"V{number}" for number in (1, 2, 3, 4, 5, 6, 8, 9)} <= codes
     for code in re.findall(r"\b[EW]\d{3}\b", TEXT):
         assert page_of(code) is not None, code

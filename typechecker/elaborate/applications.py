@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import assert_never
 
+from ...lang.codes import Code
 from ...lang.source import Span
 from .. import rules
 from ..operands import EnclosedOperand, Operand, TupleOperand, Value
@@ -49,7 +50,7 @@ def apply(ctx: Context, function: FunctionValue, left: Value | None, right: Valu
                 return ctx.call(function.outer, None, inner, span)
             case BoundFunction():
                 if left is not None:
-                    return ctx.error("E130", "this function already has its left argument", span)
+                    return ctx.error(Code.E130, "this function already has its left argument", span)
                 return ctx.call(function.function, function.left, right, span)
             case DerivedFunction():
                 with _origin(ctx, function.origin):
@@ -82,7 +83,7 @@ def primitive(ctx: Context, function: PrimitiveFunction, left: Value | None, rig
             return enclosed(ctx, span)
         if isinstance(value, TupleOperand) and not _takes_tuple(function.glyph):
             return ctx.error(
-                "E305",
+                Code.E305,
                 f"`{function.glyph}` takes arrays, but this argument is a tuple",
                 span,
                 notes=("take a tuple apart with `(a b) ← t`",),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...lang.codes import Code
 from ...lang.source import Span
 from ..core import MaskUpdate, Reshape, Update
 from ..display import show_type
@@ -24,13 +25,13 @@ def at(ctx: Context, derived: DerivedFunction, left: Value | None, right: Value,
     if x.poisoned:
         return x
     if isinstance(change, TupleOperand) or isinstance(where, TupleOperand):
-        return ctx.error("E305", "`@` takes arrays or functions, not tuples", derived.span)
+        return ctx.error(Code.E305, "`@` takes arrays or functions, not tuples", derived.span)
     if left is not None:
         if isinstance(change, Operand):
-            return ctx.error("E130", "`A@i` takes one argument, got two", span)
+            return ctx.error(Code.E130, "`A@i` takes one argument, got two", span)
         change = BoundFunction(derived.span, change, left)
     if x.type.rank == 0:
-        return ctx.error("E131", "`@` changes major cells, but a scalar has none", span)
+        return ctx.error(Code.E131, "`@` changes major cells, but a scalar has none", span)
     if isinstance(where, Operand):
         places = where
     else:
@@ -40,7 +41,7 @@ def at(ctx: Context, derived: DerivedFunction, left: Value | None, right: Value,
         places = ctx.builder.to_bool(found, span) if is_boolean(found.type.element) else found
         if places.type.element.kind is not Kind.BOOL:
             return ctx.error(
-                "E303", f"a function on the right of `@` gives a mask, but this gives {show_type(places.type)}", derived.span
+                Code.E303, f"a function on the right of `@` gives a mask, but this gives {show_type(places.type)}", derived.span
             )
     if places.type.element.kind is Kind.BOOL and places.type.rank > 0:
         return _masked(ctx, change, places, x, span)
@@ -76,10 +77,10 @@ def _promoted(ctx: Context, x: Operand, new: Operand, span: Span) -> tuple[Opera
 def _masked(ctx: Context, change: FunctionValue | Operand, mask: Operand, x: Operand, span: Span) -> Value:
     """Replace where the mask (over x's leading axes) holds."""
     if mask.type.rank > x.type.rank:
-        return ctx.error("E101", f"this mask has rank {mask.type.rank}, but the array only {x.type.rank}", span)
+        return ctx.error(Code.E101, f"this mask has rank {mask.type.rank}, but the array only {x.type.rank}", span)
     for axis, (a, b) in enumerate(zip(mask.type.shape, x.type.shape, strict=False)):
         fact = SizeFact(Relation.EQUAL, b, a)
-        if not ctx.builder.require(Obligation(fact, "E101", span, f"axis {axis} of the mask is {a} long, of the array {b}")):
+        if not ctx.builder.require(Obligation(fact, Code.E101, span, f"axis {axis} of the mask is {a} long, of the array {b}")):
             return ctx.builder.poison(span)
     if isinstance(change, Operand) and change.type.rank == 0:
         pair = _promoted(ctx, x, change, span)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...lang.codes import Code
 from ...lang.source import Span
 from ..core import Transpose
 from ..operands import Operand
@@ -16,14 +17,14 @@ def axis_number(ctx: Context, axis: Operand | None, default: int, rank: int, spa
         return default
     value = static_integer(ctx.builder, axis)
     if value is None:
-        ctx.error("E132", "an axis is one integer known before the program runs", span)
+        ctx.error(Code.E132, "an axis is one integer known before the program runs", span)
         return None
     value -= ctx.builder.index_origin
     if 0 <= value < rank:
         return value
     origin = ctx.builder.index_origin
     there = f"axes {origin}..{rank - 1 + origin} exist" if rank else "a scalar has no axes"
-    ctx.error("E132", f"there is no axis {value + origin} here: {there}", span)
+    ctx.error(Code.E132, f"there is no axis {value + origin} here: {there}", span)
     return None
 
 

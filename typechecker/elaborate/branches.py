@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ...lang.codes import Code
 from ...lang.diagnostics import Label
 from ...lang.source import Span
 from ..core import Block, Branch, ValueId
@@ -78,13 +79,13 @@ def _emit(
 
 def _elements(ctx: Context, first: Value, second: Value, then_span: Span, rest: Label) -> list[Element] | None:
     if not same_structure(first, second):
-        ctx.error("E101", "the exits of this function have different tuple structures", then_span, labels=(rest,))
+        ctx.error(Code.E101, "the exits of this function have different tuple structures", then_span, labels=(rest,))
         return None
     found: list[Element] = []
     for a, b in zip(leaves(first), leaves(second), strict=True):
         if a.type.rank != b.type.rank:
             ctx.error(
-                "E101",
+                Code.E101,
                 f"the exits of this function have ranks {a.type.rank} and {b.type.rank}",
                 then_span,
                 label=show_type(a.type),
@@ -94,7 +95,7 @@ def _elements(ctx: Context, first: Value, second: Value, then_span: Span, rest: 
         joint = combine.joint_element(ctx, [a.type.element, b.type.element])
         if joint is None:
             ctx.error(
-                "E300",
+                Code.E300,
                 "one exit of this function is text, the other is numbers",
                 then_span,
                 label=show_type(a.type),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...lang import tree
+from ...lang.codes import Code
 from ...lang.diagnostics import Label
 from ...lang.source import Span
 from .. import elements
@@ -36,12 +37,12 @@ def same_cells(ctx: Context, left: Operand, left_span: Span, right: Operand, rig
         counts = [x.type.shape[0] if x.type.rank else ONE for x in (left, right)]
         if {left.type.rank, right.type.rank} == {0, 1}:
             message = f"the items stacked here have {counts[0]} and {counts[1]} elements"
-        ctx.error("E110", message, right_span, label=show_type(right.type), labels=(Label(left_span, show_type(left.type)),))
+        ctx.error(Code.E110, message, right_span, label=show_type(right.type), labels=(Label(left_span, show_type(left.type)),))
         return False
     for axis, (a, b) in enumerate(zip(left.type.shape, right.type.shape, strict=True)):
         obligation = Obligation(
             SizeFact(Relation.EQUAL, a, b),
-            "E110",
+            Code.E110,
             right_span,
             f"the items stacked here have {a} and {b} {'elements' if left.type.rank == 1 else f'along axis {axis}'}",
             (Label(left_span, show_type(left.type)), Label(right_span, show_type(right.type))),
@@ -58,7 +59,7 @@ def reshape_with_slot(
     if is_poisoned(right) or any(value is not None and is_poisoned(value) for value in given):
         return ctx.builder.poison(span)
     if not isinstance(right, Operand):
-        return ctx.error("E305", "`⍴` needs an array on its right, not a tuple", span)
+        return ctx.error(Code.E305, "`⍴` needs an array on its right, not a tuple", span)
     known: list[Size | None] = []
     for value, node in zip(given, nodes, strict=True):
         if value is None:
@@ -66,7 +67,7 @@ def reshape_with_slot(
             continue
         sizes = static_sizes(ctx.builder, value) if isinstance(value, Operand) and value.type.rank == 0 else None
         if sizes is None:
-            return ctx.error("E403", "a size must be known before the program runs", node.span)
+            return ctx.error(Code.E403, "a size must be known before the program runs", node.span)
         known.append(sizes[0])
     others = product([s for s in known if s is not None])
     elements_ = product(right.type.shape)
@@ -74,7 +75,7 @@ def reshape_with_slot(
     divides = ctx.builder.require(
         Obligation(
             SizeFact(Relation.AT_MOST, ONE, others),
-            "E203",
+            Code.E203,
             slot.span,
             f"the inferred size is {elements_}÷{others}, and {others} may be 0",
         )
@@ -82,7 +83,7 @@ def reshape_with_slot(
     fits = divides and ctx.builder.require(
         Obligation(
             SizeFact(Relation.DIVIDES, others, elements_),
-            "E201",
+            Code.E201,
             span,
             f"the {elements_} elements of the array do not divide into cells of {others}",
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...lang.codes import Code
 from ...lang.source import Span
 from ..operands import Operand, TupleOperand, Value
 from .context import Context
@@ -12,10 +13,10 @@ def as_function(ctx: Context, operand: FunctionValue | Value, operator: str, spa
     """An operand that must be a function (E134)."""
     if isinstance(operand, Operand):
         if not operand.poisoned:
-            ctx.error("E134", f"`{operator}` needs a function as its operand, but this is an array", span)
+            ctx.error(Code.E134, f"`{operator}` needs a function as its operand, but this is an array", span)
         return BrokenFunction(span)
     if isinstance(operand, TupleOperand):
-        ctx.error("E134", f"`{operator}` needs a function as its operand, but this is a tuple", span)
+        ctx.error(Code.E134, f"`{operator}` needs a function as its operand, but this is a tuple", span)
         return BrokenFunction(span)
     return operand
 
@@ -33,7 +34,7 @@ def beside(ctx: Context, derived: DerivedFunction, left: Value | None, right: Va
     first, second = derived.operands
     if isinstance(first, (Operand, TupleOperand)) or isinstance(second, (Operand, TupleOperand)):
         if left is not None:
-            return ctx.error("E130", "a function with a bound argument takes one argument, got two", span)
+            return ctx.error(Code.E130, "a function with a bound argument takes one argument, got two", span)
         if isinstance(first, (Operand, TupleOperand)):
             return ctx.call(as_function(ctx, second, "∘", derived.span), first, right, span)
         assert isinstance(second, (Operand, TupleOperand))

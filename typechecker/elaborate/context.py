@@ -13,6 +13,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from ...lang import tree
+from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, Fix, Label, RhoError
 from ...lang.records import dataclass
 from ...lang.remembered import Statements
@@ -88,7 +89,7 @@ class Context:
             raise BudgetExceeded(
                 [
                     Diagnostic(
-                        "E610",
+                        Code.E610,
                         f"this program expands to more than {most} operations",
                         span,
                         notes=("every call is expanded: in a chain of functions that call the one before twice, each doubles",),
@@ -105,7 +106,7 @@ class Context:
             raise BudgetExceeded(
                 [
                     Diagnostic(
-                        "E610",
+                        Code.E610,
                         f"functions call each other more than {DEPTH_LIMIT} deep here",
                         span,
                         notes=("every call is expanded before the program runs",),
@@ -128,7 +129,7 @@ class Context:
 
     def error(
         self,
-        code: str,
+        code: Code,
         message: str,
         span: Span,
         *,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import field, replace
 
 from ...lang import tree
+from ...lang.codes import Code
 from ...lang.diagnostics import Label
 from ...lang.reading_clauses import Form
 from ...lang.records import dataclass
@@ -48,9 +49,11 @@ def size_name(ctx: Context, name: str, span: Span, scope: Scope) -> Size | None:
         return entry.static
     if isinstance(entry, Operand) and not entry.poisoned:
         message = f"`{name}` is {show_type(entry.type)}, and only a natural number known before the program runs is a size"
-        ctx.error("E403", message, span, labels=(Label(ctx.builder.spans[entry.value], f"`{name}`"),))
+        ctx.error(Code.E403, message, span, labels=(Label(ctx.builder.spans[entry.value], f"`{name}`"),))
         return None
-    ctx.error("E001", f"there is no size `{name}`", span, notes=("sizes are introduced by the types of inputs and by `param`",))
+    ctx.error(
+        Code.E001, f"there is no size `{name}`", span, notes=("sizes are introduced by the types of inputs and by `param`",)
+    )
     return None
 
 
@@ -65,14 +68,14 @@ def input(run: Elaboration, statement: tree.Input, scope: Scope, *, main: bool) 
     ctx = run.ctx
     name = statement.target.name
     if not main:
-        ctx.error("E017", "a module has no inputs: pass data to its functions", statement.span)
+        ctx.error(Code.E017, "a module has no inputs: pass data to its functions", statement.span)
         scope.bind(name, ctx.builder.poison(statement.span))
         return
 
     if any(entry.name == name for entry in run.inputs):
         first = next(entry for entry in run.inputs if entry.name == name)
         labels = (Label(first.span, "the first one"),)
-        scope.bind(name, ctx.error("E010", f"`{name}` is an input already", statement.target.span, labels=labels))
+        scope.bind(name, ctx.error(Code.E010, f"`{name}` is an input already", statement.target.span, labels=labels))
         return
 
     def introduce(size: str, span: Span) -> Size | None:
@@ -89,7 +92,7 @@ def input(run: Elaboration, statement: tree.Input, scope: Scope, *, main: bool) 
         scope.bind(name, ctx.builder.poison(statement.span))
         return
     if isinstance(type_, TupleType):
-        scope.bind(name, ctx.error("E305", "an input is one array, not a tuple", statement.type.span))
+        scope.bind(name, ctx.error(Code.E305, "an input is one array, not a tuple", statement.type.span))
         return
     if not _readable(ctx, statement, type_):
         scope.bind(name, ctx.builder.poison(statement.span))
@@ -115,7 +118,7 @@ def _readable(ctx: Context, statement: tree.Input, type: ArrayType) -> bool:
         problem = f"what stands for missing cells is no {element.kind.value}"
     if problem:
         span = statement.clauses[0].to(statement.clauses[-1])
-        ctx.error("E300", problem, span, labels=(Label(statement.type.span, f"declare it `{wanted.value}`"),))
+        ctx.error(Code.E300, problem, span, labels=(Label(statement.type.span, f"declare it `{wanted.value}`"),))
     return not problem
 
 
@@ -144,7 +147,7 @@ def _assume(ctx: Context, where: tuple[tree.Fact, ...], scope: Scope) -> None:
 
 
 def _guard(ctx: Context, fact: SizeFact, span: Span) -> None:
-    ctx.builder.ledger.guards.append(CoreGuard(fact, Obligation(fact, "E201", span, f"this program states {fact}")))
+    ctx.builder.ledger.guards.append(CoreGuard(fact, Obligation(fact, Code.E201, span, f"this program states {fact}")))
 
 
 def apart(run: Elaboration, target: tree.Target, value: Value) -> Value:
@@ -189,10 +192,10 @@ def _setting(run: Elaboration, statement: tree.Param, value: Operand) -> Operand
     default, type = value.constant, value.type
     if default is None:
         notes = ("its default may not depend on inputs",)
-        return run.ctx.error("E302", "the default of a param is written in the program", statement.default.span, notes=notes)
+        return run.ctx.error(Code.E302, "the default of a param is written in the program", statement.default.span, notes=notes)
     if statement.where:
         message = "`where` states facts about sizes, and only a natural number is a size"
-        return run.ctx.error("E403", message, statement.where[0].span)
+        return run.ctx.error(Code.E403, message, statement.where[0].span)
     element = Element(type.element.kind, weak=type.element.weak)
     shape = type.shape
     if element.kind is Kind.CHAR and type.rank == 1:
@@ -218,12 +221,12 @@ def output(run: Elaboration, statement: tree.Output, scope: Scope, *, main: bool
     if not main:
         return value
     if any(output.name == name for output in run.outputs):
-        ctx.error("E010", f"`{name}` is an output already", statement.span)
+        ctx.error(Code.E010, f"`{name}` is an output already", statement.span)
         return value
     shown = leaves(numbers(ctx, value, statement.span))
     if len(shown) > 1:
         ctx.error(
-            "E305",
+            Code.E305,
             "an output is one array, but this is a tuple",
             statement.value.span,
             notes=("write one `output` for each item",),
@@ -234,7 +237,7 @@ def output(run: Elaboration, statement: tree.Output, scope: Scope, *, main: bool
         if kind is not Kind.I64 or statement.reading.form is Form.PRESENT:
             message = f"dates and times are i64, but this is {show_type(shown[0].type)}"
             notes = ("`as date` writes days since 1970, `as time` microseconds",)
-            ctx.error("E300", message, statement.value.span, notes=notes)
+            ctx.error(Code.E300, message, statement.value.span, notes=notes)
             return value
     run.outputs.append(CoreOutput(name, shown[0].value, statement.span, statement.reading))
     return value

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ...lang import tree
+from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, Edit, Fix, Verdict
 from ...lang.records import dataclass
 from ..clauses import ClauseSite, clause_site
@@ -166,7 +167,7 @@ def _check_aside(ctx: Context, function: SignedFunction, sample: _Sample) -> tup
                 sizes,
                 builder.ledger.promises[promises:-1],  # the last is what is being checked
             )
-    found = [d for d in builder.reports.diagnostics if d.is_error or d.code == "W310"]
+    found = [d for d in builder.reports.diagnostics if d.is_error or d.code == Code.W310]
     proof = Proof.NONE if len(ledger.guards) > guards else Proof.SOLVER if len(ledger.solved) > solved else Proof.RULES
     return [_of_class(_of_rank(d, signature, sample), signature, classes) for d in found], proof
 
@@ -185,7 +186,7 @@ def _of_rank(diagnostic: Diagnostic, signature: tree.Signature, sample: _Sample)
 def _of_class(diagnostic: Diagnostic, signature: tree.Signature, classes: dict[str, str | None]) -> Diagnostic:
     """Text among the values of an unrestricted element variable: say which class would exclude it."""
     free = [name for name, class_ in classes.items() if class_ is None]
-    if diagnostic.code not in ("E300", "E301", "E302", "E303") or not free or diagnostic.fixes:
+    if diagnostic.code not in (Code.E300, Code.E301, Code.E302, Code.E303) or not free or diagnostic.fixes:
         return diagnostic
     site = _site(signature, frozenset())
     fix = Fix(f"add `where {free[0]} num` to the signature", (Edit(site.at, f"{site.joint}{free[0]} num"),))

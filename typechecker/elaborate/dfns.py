@@ -6,6 +6,7 @@ A call is expanded in place with its argument operands, so singletons and consta
 from __future__ import annotations
 
 from ...lang import tree
+from ...lang.codes import Code
 from ...lang.diagnostics import Label
 from ...lang.source import Span
 from ..operands import Operand, Value
@@ -51,7 +52,7 @@ def _statements(ctx: Context, dfn: tree.Dfn, start: int, scope: Scope) -> Value:
         found = _statement(ctx, statement, scope)
         value = found if found is not None else value
     if value is None:
-        return ctx.error("E134", "this function has no value: it does not end with an expression", dfn.span)
+        return ctx.error(Code.E134, "this function has no value: it does not end with an expression", dfn.span)
     return value
 
 
@@ -83,12 +84,12 @@ def _statement(ctx: Context, statement: tree.Statement, scope: Scope) -> Value |
             return None
         case tree.BareFunction():
             return ctx.error(
-                "E134",
+                Code.E134,
                 "the value of this statement is a function: functions can be named and passed to operators, not returned",
                 statement.span,
             )
         case _:
-            return ctx.error("E017", "this statement belongs at top level, not inside `{}`", statement.span)
+            return ctx.error(Code.E017, "this statement belongs at top level, not inside `{}`", statement.span)
 
 
 def _is_alpha(target: tree.Target) -> bool:
@@ -111,7 +112,7 @@ def _guard(ctx: Context, dfn: tree.Dfn, at: int, guard: tree.Guard, scope: Scope
     def otherwise() -> Value:
         if at + 1 == len(dfn.body):
             return ctx.error(
-                "E134",
+                Code.E134,
                 "this function has no value when its last condition does not hold",
                 guard.span,
                 notes=("end the function with an expression after the guards",),
@@ -142,7 +143,7 @@ def condition_operand(ctx: Context, value: Value, span: Span) -> Operand:
         return x
     if x.type.rank > 0:
         return ctx.error(
-            "E303",
+            Code.E303,
             f"a condition is one truth value, but this is an array of rank {x.type.rank}",
             span,
             notes=("reduce it: `∧/` (all) or `∨/` (any)",),
@@ -150,4 +151,4 @@ def condition_operand(ctx: Context, value: Value, span: Span) -> Operand:
     element = x.type.element
     if is_boolean(element):
         return ctx.builder.to_bool(x, span)
-    return ctx.error("E303", f"a condition is a bool, but this is {element.kind.value}", span, notes=("compare it: `x≠0`",))
+    return ctx.error(Code.E303, f"a condition is a bool, but this is {element.kind.value}", span, notes=("compare it: `x≠0`",))

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TypeAlias, assert_never
 
 from ...lang import tree
+from ...lang.codes import Code
 from ...lang.records import dataclass
 from ...lang.source import Span
 from ..operands import EnclosedOperand, Operand, TupleOperand, Value
@@ -72,7 +73,7 @@ def single(ctx: Context, value: Value, span: Span) -> Operand:
     if isinstance(value, EnclosedOperand):
         return enclosed(ctx, span)
     return ctx.error(
-        "E305",
+        Code.E305,
         "this is a tuple, but an array is needed here",
         span,
         notes=("take a tuple apart with `(a b) ← t`; stack arrays of one shape with `[a ⋄ b]`",),
@@ -90,7 +91,9 @@ def _leaf(ctx: Context, node: tree.Expression, scope: Scope) -> Value:
             return literals.zilde(ctx, node)
         case tree.Slot():
             return ctx.error(
-                "E015", "`_` stands for a size only on the left of `⍴`, and for a discarded item only in `(x _) ← t`", node.span
+                Code.E015,
+                "`_` stands for a size only on the left of `⍴`, and for a discarded item only in `(x _) ← t`",
+                node.span,
             )
         case tree.Strand():
             return literals.strand(ctx, node, scope)
@@ -171,7 +174,7 @@ def print_value(ctx: Context, value: Value, span: Span) -> Value:
         return enclosed(ctx, span)
     if ctx.loops:
         ctx.error(
-            "E602",
+            Code.E602,
             "`⎕←` cannot print inside a function that an operator applies",
             span,
             notes=("how often and in which order an operator applies its function is not fixed: print the result instead",),
@@ -207,6 +210,6 @@ def _parts(ctx: Context, target: tree.TupleTarget, value: Value) -> tuple[Value,
         if len(value.items) == wanted:
             return value.items
         message = f"this takes {wanted} names from a tuple of {len(value.items)} items"
-        poison: Value = ctx.error("E105", message, target.span)
+        poison: Value = ctx.error(Code.E105, message, target.span)
         return (poison,) * wanted
     return indexing.major_cells(ctx, value, wanted, target.span)

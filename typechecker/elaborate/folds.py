@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...lang.codes import Code
 from ...lang.source import Span
 from ..core import Fold, FoldScan, Scalar, ValueId
 from ..display import show_type
@@ -84,12 +85,12 @@ def _leading(ctx: Context, value: Value, span: Span) -> Size | None:
     length: Size | None = None
     for x in leaves(value):
         if x.type.rank == 0:
-            ctx.error("E131", "the arrays reduced in step need at least one axis each", span)
+            ctx.error(Code.E131, "the arrays reduced in step need at least one axis each", span)
             return None
         if length is None:
             length = x.type.shape[0]
         elif ctx.builder.equal(length, x.type.shape[0]) is not True:
-            ctx.error("E101", f"the arrays reduced in step have leading sizes {length} and {x.type.shape[0]}", span)
+            ctx.error(Code.E101, f"the arrays reduced in step have leading sizes {length} and {x.type.shape[0]}", span)
             return None
     return length
 
@@ -106,7 +107,7 @@ def require_items(ctx: Context, what: str, length: Size, span: Span) -> bool:
     return ctx.builder.require(
         Obligation(
             SizeFact(Relation.AT_MOST, ONE, length),
-            "E204",
+            Code.E204,
             span,
             f"{what} has no identity, and the reduced axis {empty}",
             notes=(f"give it a start value{start}{stated}",),
@@ -177,9 +178,9 @@ def _changing(ctx: Context, found: Unstable, what: str, span: Span) -> Value:
     if found.reason is Mismatch.POISONED:
         return ctx.builder.poison(span)
     if found.state is None or found.result is None:
-        return ctx.error("E402", f"the accumulator of this {what} does not keep one type", span)
+        return ctx.error(Code.E402, f"the accumulator of this {what} does not keep one type", span)
     return ctx.error(
-        "E402",
+        Code.E402,
         f"the accumulator of this {what} changes from {show_type(found.state)} to {show_type(found.result)}",
         span,
         notes=("the function must give back the type of its items",),

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...lang import tree
+from ...lang.codes import Code
 from ...lang.records import dataclass
 from ...lang.source import Span
 from ..core import Gather, Slice, Update
@@ -87,7 +88,7 @@ def index(ctx: Context, x: Operand, axes: Sequence[Entry | None], span: Span) ->
         if entry is None:
             continue
         if isinstance(entry.value, TupleOperand):
-            return ctx.error("E305", "an index is an array, but this is a tuple", entry.span)
+            return ctx.error(Code.E305, "an index is an array, but this is a tuple", entry.span)
         result = select_along(ctx.builder, result, entry.value, axis, entry.span)
         if result.poisoned:
             return result
@@ -98,7 +99,7 @@ def _enough_axes(ctx: Context, x: Operand, axes: Sequence[Entry | None], span: S
     if len(axes) <= x.type.rank:
         return True
     message = f"this index has {len(axes)} axes, but the array {f'only {x.type.rank}' if x.type.rank else 'is a scalar'}"
-    ctx.error("E131", message, span, label=show_type(x.type))
+    ctx.error(Code.E131, message, span, label=show_type(x.type))
     return False
 
 
@@ -115,7 +116,7 @@ def replace(ctx: Context, node: tree.Replace, value: Value, scope: Scope) -> Val
         if is_poisoned(value):
             return ctx.builder.poison(node.span)
     if isinstance(old, TupleOperand) or isinstance(value, TupleOperand):
-        return ctx.error("E305", "items of arrays are replaced by arrays, but this is a tuple", node.span)
+        return ctx.error(Code.E305, "items of arrays are replaced by arrays, but this is a tuple", node.span)
     if not _enough_axes(ctx, old, axes, node.span):
         return ctx.builder.poison(node.span)
     return update(ctx, old, axes, value, node.span)
@@ -131,7 +132,7 @@ def update(ctx: Context, old: Operand, axes: Sequence[Entry | None], new: Operan
             shape.append(old.type.shape[axis])
             continue
         if isinstance(entry.value, TupleOperand):
-            return ctx.error("E305", "an index is an array, but this is a tuple", entry.span)
+            return ctx.error(Code.E305, "an index is an array, but this is a tuple", entry.span)
         found = position(ctx, entry.value, old.type.shape[axis], entry.span)
         if found is None:
             return ctx.builder.poison(span)
@@ -157,11 +158,11 @@ def fits_selection(ctx: Context, new: Operand, shape: Sequence[Size], span: Span
         return True
     if new.type.rank != len(shape):
         message = f"a selection of rank {len(shape)} is replaced by an array of rank {new.type.rank}"
-        ctx.error("E101", message, span, label=show_type(new.type))
+        ctx.error(Code.E101, message, span, label=show_type(new.type))
         return False
     for a, b in zip(shape, new.type.shape, strict=True):
         fact = SizeFact(Relation.EQUAL, a, b)
-        if not ctx.builder.require(Obligation(fact, "E101", span, f"{a} places are replaced by {b} values")):
+        if not ctx.builder.require(Obligation(fact, Code.E101, span, f"{a} places are replaced by {b} values")):
             return False
     return True
 
@@ -172,10 +173,10 @@ def fits_selection(ctx: Context, new: Operand, shape: Sequence[Size], span: Span
 def major_cells(ctx: Context, x: Operand, wanted: int, span: Span) -> tuple[Value, ...]:
     """`(a b) ← x`: the major cells of an array whose leading size is the number of names (E105)."""
     if x.type.rank == 0:
-        poison: Value = ctx.error("E105", f"this takes {wanted} names from a scalar", span)
+        poison: Value = ctx.error(Code.E105, f"this takes {wanted} names from a scalar", span)
         return (poison,) * wanted
     if ctx.builder.equal(x.type.shape[0], number(wanted)) is not True:
-        poison = ctx.error("E105", f"this takes {wanted} names from {x.type.shape[0]} cells", span, label=show_type(x.type))
+        poison = ctx.error(Code.E105, f"this takes {wanted} names from {x.type.shape[0]} cells", span, label=show_type(x.type))
         return (poison,) * wanted
     return tuple([item_of(ctx.builder, x, i, span) for i in range(wanted)])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...lang.codes import Code
 from ...lang.primitives import identity_of
 from ...lang.source import Span
 from ..core import KeyReduce, Spread
@@ -26,23 +27,25 @@ def key(ctx: Context, derived: DerivedFunction, left: Value | None, right: Value
     """Bins 0..k-1 (counted from the index origin); an unused bin holds the function's identity."""
     function = simplified(as_function(ctx, derived.operands[0], "⌸", derived.span))
     if left is None:
-        return ctx.error("E133", "`f⌸` needs the number of bins on its left: `k f⌸ (idx ⋄ values)`", span,
+        return ctx.error(Code.E133, "`f⌸` needs the number of bins on its left: `k f⌸ (idx ⋄ values)`", span,
                          notes=("to count how often each item of x occurs write `+/(∪x)∘.=x`",))  # fmt: skip
     count = single(ctx, left, span)
     if count.poisoned:
         return count
     sizes = static_sizes(ctx.builder, count)
     if sizes is None or len(sizes) != 1:
-        return ctx.error("E403", "the number of bins of `⌸` must be one integer known before the program runs", span)
+        return ctx.error(Code.E403, "the number of bins of `⌸` must be one integer known before the program runs", span)
     bins = sizes[0]
     if not isinstance(right, TupleOperand) or len(right.items) != 2:
-        return ctx.error("E305", "`k f⌸` takes a pair `(idx ⋄ values)`", span)
+        return ctx.error(Code.E305, "`k f⌸` takes a pair `(idx ⋄ values)`", span)
     if not isinstance(function, PrimitiveFunction) or not is_scalar_primitive(function, dyadic=True):
-        return ctx.error("E620", "`⌸` takes a scalar primitive such as `+ × ⌈ ⌊ ∧ ∨` in this version", derived.span)
+        return ctx.error(Code.E620, "`⌸` takes a scalar primitive such as `+ × ⌈ ⌊ ∧ ∨` in this version", derived.span)
     indices, values = [single(ctx, item, span) for item in right.items]
     if indices.poisoned or values.poisoned:
         return ctx.builder.poison(span)
-    if not ctx.builder.require(Obligation(SizeFact(Relation.AT_MOST, ZERO, bins), "E202", span, f"there cannot be {bins} bins")):
+    if not ctx.builder.require(
+        Obligation(SizeFact(Relation.AT_MOST, ZERO, bins), Code.E202, span, f"there cannot be {bins} bins")
+    ):
         return ctx.builder.poison(span)
     return _bins(ctx, function, bins, indices, values, span)
 
@@ -54,23 +57,25 @@ def _bins(ctx: Context, function: PrimitiveFunction, bins: Size, indices: Operan
     shape = indices.type.shape
     if values.type.rank < len(shape):
         if values.type.rank:
-            return ctx.error("E101", f"keys {show_type(indices.type)} and values {show_type(values.type)} do not line up", span)
+            return ctx.error(
+                Code.E101, f"keys {show_type(indices.type)} and values {show_type(values.type)} do not line up", span
+            )
         scalar = values
         values = ctx.builder.emit(lambda result: Spread(result, scalar.value, ()), ArrayType(scalar.type.element, shape), span)
     for axis, (a, b) in enumerate(zip(shape, values.type.shape, strict=False)):
         fact = SizeFact(Relation.EQUAL, a, b)
-        if not ctx.builder.require(Obligation(fact, "E101", span, f"axis {axis} of the keys is {a} long, of the values {b}")):
+        if not ctx.builder.require(Obligation(fact, Code.E101, span, f"axis {axis} of the keys is {a} long, of the values {b}")):
             return ctx.builder.poison(span)
     fold = scalar_fold(ctx, function, values, span)
     if not isinstance(fold, ScalarFold):
         return (
             ctx.builder.poison(span)
             if fold is None
-            else ctx.error("E300", f"`{function.glyph}⌸` does not reduce these values", span)
+            else ctx.error(Code.E300, f"`{function.glyph}⌸` does not reduce these values", span)
         )
     if identity_of(function.glyph) is None and not _every_bin_used(indices, bins, ctx.builder.index_origin):
         return ctx.error(
-            "E204",
+            Code.E204,
             f"`{function.glyph}` has no identity, so a bin that no key uses would have no value",
             span,
             notes=("give every bin a value: join one key for each bin",),

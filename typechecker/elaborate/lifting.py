@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from ...lang.codes import Code
 from ...lang.source import Span
 from ..agreement import agree
 from ..core import Lift, ValueId
@@ -49,7 +50,7 @@ def lift(
         irregular = [s for s in x.type.shape if s.variables() & local]
         if irregular:
             return ctx.error(
-                "E401",
+                Code.E401,
                 f"each cell would get its own length {irregular[0]}, but an array has one length along each axis",
                 span,
                 notes=("keep the length fixed inside the function: mask with `¿` or reduce there",),

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from ...lang import tree
+from ...lang.codes import Code
 from ...lang.source import Span
 from ..core import Payload, Stack
 from ..elements import Element, Kind
@@ -27,7 +28,7 @@ def number(ctx: Context, node: tree.Number) -> Operand:
     values: Sequence[int | float | complex] = node.values
     if any(isinstance(v, int) and not -LARGEST - 1 <= v <= LARGEST for v in values):
         return ctx.error(
-            "E302",
+            Code.E302,
             "this integer does not fit i64 (¯9223372036854775808 to 9223372036854775807)",
             node.span,
             notes=("write it with a point or an exponent to make it f64",),
@@ -70,7 +71,7 @@ def system_name(ctx: Context, node: tree.SystemName, scope: Scope) -> Operand:
         case "⎕IO":
             return literal(ctx, (scope.file.index_origin,), (), node.span)
         case _:
-            return ctx.error("E001", f"unknown system name `{node.name}`", node.span)
+            return ctx.error(Code.E001, f"unknown system name `{node.name}`", node.span)
     return ctx.builder.literal(tuple(characters), ArrayType(Element(Kind.CHAR), (size(len(characters)),)), node.span)
 
 
@@ -87,7 +88,7 @@ def strand(ctx: Context, node: tree.Strand, scope: Scope) -> Operand:
         if not isinstance(item, Operand) or item.type.rank > 0:
             what = "a tuple" if not isinstance(item, Operand) else f"an array of rank {item.type.rank}"
             return ctx.error(
-                "E111",
+                Code.E111,
                 "a strand joins scalars, but this item is " + what,
                 part.span,
                 notes=("use [a ⋄ b] to stack arrays of one shape, or (a ⋄ b) for a tuple", *_texts(items)),
@@ -111,17 +112,17 @@ def evaluate(ctx: Context, nodes: Sequence[tree.Expression], scope: Scope) -> li
 
 def vector_of(ctx: Context, scalars: Sequence[Operand], span: Span) -> Operand:
     """Scalars as the items of a vector; sizes stay sizes and constants constants."""
-    return stack(ctx, scalars, span, "E111", "a strand needs items of one type, but these mix text and numbers")
+    return stack(ctx, scalars, span, Code.E111, "a strand needs items of one type, but these mix text and numbers")
 
 
 _APART = ("one array holds one type: keep them apart in a tuple `(a ⋄ b)`, or join text with `⍕` of the numbers",)
 
 
-def stack(ctx: Context, cells: Sequence[Operand], span: Span, code: str, mixed: str) -> Operand:
+def stack(ctx: Context, cells: Sequence[Operand], span: Span, code: Code, mixed: str) -> Operand:
     """Cells of one shape along a new leading axis, promoted."""
     builder = ctx.builder
     if combine.joint_element(ctx, [cell.type.element for cell in cells]) is None:
-        return ctx.error(code, mixed, span, notes=_APART if code == "E111" else ())
+        return ctx.error(code, mixed, span, notes=_APART if code == Code.E111 else ())
     parts = common(builder, cells, span, mixed)
     if parts is None:
         return builder.poison(span)
@@ -163,12 +164,12 @@ def mix(ctx: Context, node: tree.Monadic, scope: Scope) -> Operand:
     for item, part in zip(items, node.right.items, strict=True):
         if not isinstance(item, Operand) or item.type.rank > 1:
             return ctx.error(
-                "E111", "`↑` of a strand pads vectors and scalars to the rows of a matrix; this item is neither", part.span
+                Code.E111, "`↑` of a strand pads vectors and scalars to the rows of a matrix; this item is neither", part.span
             )
         length = whole(item.type.shape[0]) if item.type.rank else 1
         if length is None:
             return ctx.error(
-                "E111",
+                Code.E111,
                 "`↑` of a strand needs items whose lengths are numbers",
                 part.span,
                 notes=("use [a ⋄ b] to stack arrays of one shape",),
@@ -185,7 +186,7 @@ def mix(ctx: Context, node: tree.Monadic, scope: Scope) -> Operand:
         if not isinstance(value, Operand) or value.poisoned:
             return ctx.builder.poison(node.span)
         padded.append(value)
-    return stack(ctx, padded, node.span, "E111", "the rows mix text and numbers")
+    return stack(ctx, padded, node.span, Code.E111, "the rows mix text and numbers")
 
 
 def is_poisoned_any(items: Sequence[Value]) -> bool:
@@ -199,7 +200,7 @@ def array_notation(ctx: Context, node: tree.ArrayNotation, scope: Scope) -> Oper
     """`[a ⋄ b]`: cells of one shape stacked (E110, E120)."""
     if not node.items:
         return ctx.error(
-            "E120", "`[]` has no element type and no inner shape", node.span, notes=("annotate it: `y : f64[0 3] ← []`",)
+            Code.E120, "`[]` has no element type and no inner shape", node.span, notes=("annotate it: `y : f64[0 3] ← []`",)
         )
     items = evaluate(ctx, node.items, scope)
     if is_poisoned_any(items):
@@ -207,12 +208,12 @@ def array_notation(ctx: Context, node: tree.ArrayNotation, scope: Scope) -> Oper
     cells: list[Operand] = []
     for item, part in zip(items, node.items, strict=True):
         if not isinstance(item, Operand):
-            return ctx.error("E110", "array notation stacks arrays, but this item is a tuple", part.span)
+            return ctx.error(Code.E110, "array notation stacks arrays, but this item is a tuple", part.span)
         cells.append(item)
     for cell, part in zip(cells[1:], node.items[1:], strict=True):
         if not combine.same_cells(ctx, cells[0], node.items[0].span, cell, part.span):
             return ctx.builder.poison(node.span)
-    made = stack(ctx, cells, node.span, "E110", "the items mix text and numbers")
+    made = stack(ctx, cells, node.span, Code.E110, "the items mix text and numbers")
     return ctx.builder.retyped(made, ArrayType(strong(made.type.element), made.type.shape))
 
 
@@ -231,8 +232,8 @@ def slot_reshape(ctx: Context, node: tree.Dyadic, function: FunctionValue, right
     items = node.left.items if isinstance(node.left, tree.Strand) else (node.left,)
     slots = [item for item in items if isinstance(item, tree.Slot)]
     if not (isinstance(function, PrimitiveFunction) and function.glyph == "⍴"):
-        return ctx.error("E015", "`_` stands for a size only on the left of `⍴`", slots[0].span)
+        return ctx.error(Code.E015, "`_` stands for a size only on the left of `⍴`", slots[0].span)
     if len(slots) > 1:
-        return ctx.error("E015", "only one size can be inferred", slots[1].span)
+        return ctx.error(Code.E015, "only one size can be inferred", slots[1].span)
     sizes = [None if isinstance(item, tree.Slot) else ctx.expression(ctx, item, scope) for item in items]
     return combine.reshape_with_slot(ctx, sizes, items, right, node.span)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...lang.codes import Code
 from ...lang.diagnostics import Edit, Fix
 from ...lang.source import Span
 from ..display import show_type
@@ -23,16 +24,16 @@ def conform(
         return ctx.builder.poison(span)
     if isinstance(wanted, TupleType):
         if not isinstance(value, TupleOperand) or len(value.items) != len(wanted.items):
-            return ctx.error("E305", f"{what} is declared a tuple of {len(wanted.items)} items, but this is not one", span)
+            return ctx.error(Code.E305, f"{what} is declared a tuple of {len(wanted.items)} items, but this is not one", span)
         items: list[Value] = []
         for item, type_ in zip(value.items, wanted.items, strict=True):
             items.append(conform(ctx, item, type_, span, what, notes))
         return ctx.builder.poison(span) if any(is_poisoned(item) for item in items) else TupleOperand(tuple(items))
     if isinstance(value, TupleOperand):
-        return ctx.error("E305", f"{what} is declared {show_type(wanted)}, but this is a tuple", span)
+        return ctx.error(Code.E305, f"{what} is declared {show_type(wanted)}, but this is a tuple", span)
     if value.type.rank != wanted.rank:
         return ctx.error(
-            "E200",
+            Code.E200,
             f"{what} is declared {show_type(wanted)}, but this has rank {value.type.rank}: it can never work",
             span,
             label=show_type(value.type),
@@ -41,7 +42,7 @@ def conform(
     for a, b in zip(value.type.shape, wanted.shape, strict=True):
         fact = SizeFact(Relation.EQUAL, a, b)
         message = f"{what} is declared {show_type(wanted)}, but this is {show_type(value.type)}"
-        if not ctx.builder.require(Obligation(fact, "E201", span, message, notes=notes)):
+        if not ctx.builder.require(Obligation(fact, Code.E201, span, message, notes=notes)):
             return ctx.builder.poison(span)
     return element_as(ctx, value, wanted, span, what)
 
@@ -53,7 +54,7 @@ def element_as(ctx: Context, x: Operand, wanted: ArrayType, span: Span, what: st
         return _position_as(ctx, x, element, wanted.permutation, span, what)
     given = x.type.element
     if Kind.CHAR in (given.kind, element.kind) and given.kind is not element.kind:
-        return ctx.error("E300", f"{what} is declared {element.kind.value}, but this is {given.kind.value}", span)
+        return ctx.error(Code.E300, f"{what} is declared {element.kind.value}, but this is {given.kind.value}", span)
     number = ctx.builder.to_number(x, span)
     given = number.type.element
     if not widens(given, element):
@@ -66,10 +67,10 @@ def element_as(ctx: Context, x: Operand, wanted: ArrayType, span: Span, what: st
             and not fits(given, element.kind)
         ):
             shown = low if low == high else f"{low}..{high}"
-            return ctx.error("E302", f"{str(shown).replace('-', '¯')} does not fit {element.kind.value}", span)
+            return ctx.error(Code.E302, f"{str(shown).replace('-', '¯')} does not fit {element.kind.value}", span)
         fixes = _conversion(ctx, x, element.kind, span)
         return ctx.error(
-            "E301",
+            Code.E301,
             f"{what} is declared {element.kind.value}, and {given.kind.value} does not narrow to it by itself",
             span,
             notes=() if fixes else (f"write `{element.kind.value} …` to convert (checked when it runs)",),
@@ -87,21 +88,21 @@ def _within_range(ctx: Context, x: Operand, element: Element, span: Span, what: 
     if element.low is not None and not (low is not None and low >= element.low):
         least = str(element.low).replace("-", "¯")
         if exact is None or not ctx.builder.at_most(size_number(element.low), exact):
-            ctx.error("E302", f"{what} is declared at least {least}, but this may be less", span, label=label)
+            ctx.error(Code.E302, f"{what} is declared at least {least}, but this may be less", span, label=label)
             return False
     if element.high is not None and not (high is not None and high <= element.high):
         most = str(element.high).replace("-", "¯")
-        ctx.error("E302", f"{what} is declared at most {most}, but this may be more", span, label=label)
+        ctx.error(Code.E302, f"{what} is declared at most {most}, but this may be more", span, label=label)
         return False
     if element.most is None:
         return True
     top = exact or x.type.element.most or (None if high is None else size_number(high))
     if top is None or (exact is None and ctx.builder.at_most(top, element.most) is False):
         may = "more" if top is None else str(top)
-        ctx.error("E302", f"{what} is declared at most {element.most}, but this may be {may}", span, label=label)
+        ctx.error(Code.E302, f"{what} is declared at most {element.most}, but this may be {may}", span, label=label)
         return False
     message = f"{what} is declared at most {element.most}, but this may be {top}"
-    return ctx.builder.require(Obligation(SizeFact(Relation.AT_MOST, top, element.most), "E201", span, message))
+    return ctx.builder.require(Obligation(SizeFact(Relation.AT_MOST, top, element.most), Code.E201, span, message))
 
 
 def _conversion(ctx: Context, x: Operand, kind: Kind, span: Span) -> tuple[Fix, ...]:
@@ -119,17 +120,17 @@ def _position_as(ctx: Context, x: Operand, element: Element, permutation: bool, 
     given = x.type.element
     if permutation and not x.type.permutation:
         return ctx.error(
-            "E301", f"{what} is declared a permutation, but this is not known to be one", span, label=show_type(x.type)
+            Code.E301, f"{what} is declared a permutation, but this is not known to be one", span, label=show_type(x.type)
         )
     if given.below is not None:
         if ctx.builder.at_most(given.below, element.below) is True:
             return x
-        return ctx.error("E310", f"{what} is declared idx<{element.below}>, but this is idx<{given.below}>", span)
+        return ctx.error(Code.E310, f"{what} is declared idx<{element.below}>, but this is idx<{given.below}>", span)
     stored = ctx.builder.to_position(x, span)
     if stored.type.element.kind is Kind.I64 and _is_below(ctx, stored, element.below):
         return ctx.builder.retyped(stored, ArrayType(element, stored.type.shape))
     return ctx.error(
-        "E310",
+        Code.E310,
         f"{what} is declared idx<{element.below}>, but this is not known to be in that range",
         span,
         label=show_type(x.type),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...lang import tree
+from ...lang.codes import Code
 from ...lang.diagnostics import Edit, Fix, Label
 from ...lang.primitives import nearest
 from ...lang.source import Span
@@ -18,7 +19,7 @@ def array_entry(ctx: Context, name: str, scope: Scope, span: Span) -> Value:
         return entry
     if entry is Missing.ALPHA:
         poison = ctx.error(
-            "E133",
+            Code.E133,
             "this function needs a left argument: it uses `⍺` but is called with one argument",
             span,
             labels=tuple([Label(site, "called here") for site in [scope.call_site()] if site is not None]),
@@ -81,7 +82,7 @@ def module_member(ctx: Context, module: str, name: str, scope: Scope, span: Span
     if found is None:
         near = _nearest(name, entry.scope.names())
         hint = f"; did you mean `{near}`?" if near else ""
-        ctx.error("E001", f"module {module} has no name `{name}`{hint}", span)
+        ctx.error(Code.E001, f"module {module} has no name `{name}`{hint}", span)
     return found
 
 
@@ -89,9 +90,9 @@ def unknown(ctx: Context, name: str, scope: Scope, span: Span) -> Operand:
     """E001 with the nearest visible name."""
     near = _nearest(name, scope.visible())
     if near is None:
-        return ctx.error("E001", f"unknown name `{name}`", span)
+        return ctx.error(Code.E001, f"unknown name `{name}`", span)
     fixes = (Fix(f"replace by `{near}`", (Edit(span, near),)),)
-    return ctx.error("E001", f"unknown name `{name}`; did you mean `{near}`?", span, fixes=fixes)
+    return ctx.error(Code.E001, f"unknown name `{name}`; did you mean `{near}`?", span, fixes=fixes)
 
 
 def _wrong_class(ctx: Context, name: str, entry: Entry, wanted: str, span: Span) -> Operand:
@@ -105,7 +106,7 @@ def _wrong_class(ctx: Context, name: str, entry: Entry, wanted: str, span: Span)
         actual = "a module"
     else:
         actual = "an array"
-    return ctx.error("E134", f"`{name}` is {actual}, but {wanted} is needed here", span)
+    return ctx.error(Code.E134, f"`{name}` is {actual}, but {wanted} is needed here", span)
 
 
 def _nearest(name: str, candidates: list[str]) -> str | None:

@@ -7,6 +7,7 @@ once, without a loop over cells.
 
 from __future__ import annotations
 
+from ...lang.codes import Code
 from ...lang.diagnostics import Label
 from ...lang.primitives import Role, Trait, by_glyph
 from ...lang.records import dataclass
@@ -165,7 +166,7 @@ def _is_prefix(axes: tuple[int, ...]) -> bool:
 def _lines_up(axis: int, first: Size, second: Size, x: Operand, y: Operand, span: Span) -> Obligation:
     return Obligation(
         SizeFact(Relation.EQUAL, first, second),
-        "E101",
+        Code.E101,
         span,
         f"these arrays do not line up: axes of {first} and {second} meet",
         (Label(span, f"{show_type(x.type)} with {show_type(y.type)}"),),

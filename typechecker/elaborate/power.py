@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, Edit, Fix, Severity
 from ...lang.records import dataclass
 from ...lang.source import Span
@@ -56,7 +57,7 @@ def states(ctx: Context, derived: DerivedFunction, left: Value | None, right: Va
         return ctx.builder.poison(span)
     function, trips = prepared
     if trips.until is not None:
-        return ctx.error("E305", "`⍣\\` keeps every state, so it takes a count without a stopping condition", derived.span)
+        return ctx.error(Code.E305, "`⍣\\` keeps every state, so it takes a count without a stopping condition", derived.span)
     return _loop(ctx, function, trips, right, span, keep=True)
 
 
@@ -72,7 +73,7 @@ def _prepared(
         return BoundFunction(derived.span, function, left), trips
     where = ctx.builder.where(left) if isinstance(left, Operand) else span
     ctx.error(
-        "E130",
+        Code.E130,
         f"a fold with `{glyph}` has the cells of its right operand for `⍺`, so it takes no left argument",
         where,
         notes=(f"bind what is the same in every turn: `a∘f{glyph}xs`, or mention it inside the function",),
@@ -85,7 +86,7 @@ def _trips(ctx: Context, derived: DerivedFunction, span: Span) -> Trips | None:
     operand = derived.operands[1]
     if is_function(operand):
         ctx.error(
-            "E601",
+            Code.E601,
             "a loop needs a bound: `f⍣g` may never end",
             derived.span,
             notes=("give the most steps and the condition together: `f⍣(100 ⋄ g)`",),
@@ -93,7 +94,7 @@ def _trips(ctx: Context, derived: DerivedFunction, span: Span) -> Trips | None:
         return None
     if isinstance(operand, TupleOperand):
         ctx.error(
-            "E305", "the right operand of `⍣` is a count, or `(count ⋄ condition)` with a function as condition", derived.span
+            Code.E305, "the right operand of `⍣` is a count, or `(count ⋄ condition)` with a function as condition", derived.span
         )
         return None
     assert isinstance(operand, Operand)
@@ -115,7 +116,7 @@ def _warn_of_one(ctx: Context, cells: Operand, where: Span) -> None:
     text = ctx.builder.text(where)
     fixes = (Fix(f"repeat that many times: `⊃{text}`", (Edit(where, f"(⊃{text})"),)),) if text else ()
     message = "this folds over the one item of a vector; a count would be a scalar"
-    ctx.builder.report(Diagnostic("W340", message, where, Severity.WARNING, fixes=fixes))
+    ctx.builder.report(Diagnostic(Code.W340, message, where, Severity.WARNING, fixes=fixes))
 
 
 def _count(ctx: Context, x: Operand, span: Span) -> Size | None:
@@ -126,10 +127,10 @@ def _count(ctx: Context, x: Operand, span: Span) -> Size | None:
         inverse = ("functions have no inverses: write the other one, as `2 2 2⊤x` for digits of `2⊥`",)
         notes = inverse if static.constant is not None else ()
         fact = SizeFact(Relation.AT_MOST, ZERO, static)
-        fits = ctx.builder.require(Obligation(fact, "E601", span, f"a loop cannot run {static} times", notes=notes))
+        fits = ctx.builder.require(Obligation(fact, Code.E601, span, f"a loop cannot run {static} times", notes=notes))
         return static if fits else None
     if not element.kind.is_integer and element.kind is not Kind.BOOL:
-        ctx.error("E601", f"a trip count is an integer, but this is {element.kind.value}", span)
+        ctx.error(Code.E601, f"a trip count is an integer, but this is {element.kind.value}", span)
         return None
     x = ctx.builder.to_number(x, span)
     element = x.type.element
@@ -139,7 +140,7 @@ def _count(ctx: Context, x: Operand, span: Span) -> Size | None:
         cap = None
     if cap is None or low is None or low < 0:
         ctx.error(
-            "E601",
+            Code.E601,
             "this trip count has no bound known before the program runs",
             span,
             notes=("a count must be static, a bool, or a count such as `+/mask`",),
@@ -234,11 +235,11 @@ def _unstable(ctx: Context, found: Unstable, span: Span) -> Value:
     if found.reason is Mismatch.POISONED:
         return ctx.builder.poison(span)
     if found.reason is Mismatch.STRUCTURE:
-        return ctx.error("E402", "the function gives back another tuple than it gets, but a loop's state keeps its form", span)
+        return ctx.error(Code.E402, "the function gives back another tuple than it gets, but a loop's state keeps its form", span)
     if found.state is None or found.result is None:
-        return ctx.error("E402", "the state of this loop does not keep one type", span)
+        return ctx.error(Code.E402, "the state of this loop does not keep one type", span)
     return ctx.error(
-        "E402",
+        Code.E402,
         f"the state of this loop changes from {show_type(found.state)} to {show_type(found.result)}",
         span,
         notes=("a loop needs a fixed shape: sizes inside a loop are those outside it",),

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ...lang import parser, tree
+from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, Severity
 from ...lang.directives import check_directives
 from ...lang.limits import ensure_recursion_headroom
@@ -144,7 +145,7 @@ def _read_after_moves(core: Core, names: Mapping[str, Entry], ctx: Context) -> l
     return read_after_moves(core, named, ctx.mentions)
 
 
-_STRICT = {"W201": "E201", "W310": "E310"}
+_STRICT = {Code.W201: Code.E201, Code.W310: Code.E310}
 
 
 def _strictly(diagnostic: Diagnostic) -> Diagnostic:
@@ -170,13 +171,13 @@ def _run(run: declarations.Elaboration, program: tree.Program, scope: Scope, *, 
             value = _statement(run, statement, scope, declared, main=main)
         except RecursionError:
             ctx.builder.rollback(_bare(ctx))
-            raise BudgetExceeded([Diagnostic("E610", "this statement nests functions too deeply", statement.span)]) from None
+            raise BudgetExceeded([Diagnostic(Code.E610, "this statement nests functions too deeply", statement.span)]) from None
         _leave(ctx, statement, scope, started)
         last = value if value is not None else last
     for name, leftover in declared.items():
         if _unreadable_after(ctx, leftover.span):
             continue  # what could not be read may be the binding
-        ctx.error("E011", f"`{name}` has a type, but no binding follows it", leftover.span)
+        ctx.error(Code.E011, f"`{name}` has a type, but no binding follows it", leftover.span)
     ctx.builder.index_origin, run.scheduled = before, scheduled
     return last
 
@@ -256,11 +257,11 @@ def _statement(
                 found = resolve.operator(ctx, statement.value, scope)
                 scope.bind(name, BrokenFunction(statement.span) if found is None else found)
         case tree.BareFunction():
-            ctx.error("E134", "the value of this statement is a function: give it arguments, or a name", statement.span)
+            ctx.error(Code.E134, "the value of this statement is a function: give it arguments, or a name", statement.span)
         case tree.Signature():
             signature_form.well_formed(ctx, without_unseen(statement, frozenset(scope.file.params)), scope.file.params)
             if (earlier := declared.get(statement.target.name)) is not None:
-                ctx.error("E011", f"`{statement.target.name}` has a type, but no binding follows it", earlier.span)
+                ctx.error(Code.E011, f"`{statement.target.name}` has a type, but no binding follows it", earlier.span)
             declared[statement.target.name] = statement
         case tree.Annotation():
             declared[statement.target.name] = statement
@@ -275,7 +276,7 @@ def _statement(
         case tree.Schedule():
             run.schedules.append(statement)
         case tree.Guard():
-            ctx.error("E017", "a guard belongs inside `{}`", statement.span)
+            ctx.error(Code.E017, "a guard belongs inside `{}`", statement.span)
     return None
 
 
@@ -303,7 +304,7 @@ def _bind_array(
     if isinstance(target, tree.NameTarget) and target.name in declared:
         given = declared.pop(target.name)
         if isinstance(given, tree.Signature):
-            ctx.error("E011", f"`{target.name}` has a signature, but is bound to an array", given.span)
+            ctx.error(Code.E011, f"`{target.name}` has a signature, but is bound to an array", given.span)
         else:
             annotation, where = given.type, given.where
     wanted = (
@@ -323,7 +324,7 @@ def _bind_array(
             what = f"`{target.name}`" if isinstance(target, tree.NameTarget) else "this binding"
             value = matching.conform(ctx, value, wanted, statement.value.span, what)
     for fact, span in type_expressions.facts(ctx, where, lambda n, s: declarations.size_name(ctx, n, s, scope)):
-        ctx.builder.require(Obligation(fact, "E201", span, f"{fact} does not hold"))
+        ctx.builder.require(Obligation(fact, Code.E201, span, f"{fact} does not hold"))
     expressions.bind_target(ctx, target, declarations.apart(run, target, value), scope)
     return value
 
@@ -332,7 +333,7 @@ def _empty(ctx: Context, wanted: ArrayType, span: Span) -> Operand:
     """`y : f64[0 3] ← []`."""
     sizes = [s.constant for s in wanted.shape]
     if not wanted.shape or any(s is None for s in sizes) or 0 not in sizes:
-        return ctx.error("E120", "`[]` is empty, so its declared shape must have a 0", span)
+        return ctx.error(Code.E120, "`[]` is empty, so its declared shape must have a 0", span)
     return ctx.builder.literal((), wanted, span)
 
 
@@ -346,7 +347,7 @@ def _bind_function(
         return
     function = resolve.function(ctx, statement.value, scope, name)
     if isinstance(signature, tree.Annotation):
-        ctx.error("E011", f"`{name}` is bound to a function; its type needs an arrow", signature.span)
+        ctx.error(Code.E011, f"`{name}` is bound to a function; its type needs an arrow", signature.span)
     elif signature is not None:
         function = definitions.define(ctx, signature, function, scope.now())
     scope.bind(name, function)
@@ -361,14 +362,14 @@ def _use(run: declarations.Elaboration, statement: tree.Use, scope: Scope) -> No
     path = statement.path if statement.path is not None else name
     source = ctx.load(path, scope.file.source.name)
     if source is None:
-        ctx.error("E019", f"there is no module `{path}`", statement.span)
+        ctx.error(Code.E019, f"there is no module `{path}`", statement.span)
         scope.bind(name, BrokenFunction(statement.span))
         return
     module = ctx.modules.get(source.name)
     if module is None:
         if source.name in ctx.loading:
             cycle = " → ".join([*ctx.loading[ctx.loading.index(source.name) :], source.name])
-            ctx.error("E600", f"these files use each other: {cycle}", statement.span)
+            ctx.error(Code.E600, f"these files use each other: {cycle}", statement.span)
             scope.bind(name, BrokenFunction(statement.span))
             return
         module = _load(run, name, source)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...lang.codes import Code
 from ...lang.source import Span
 from ..operands import EnclosedOperand, Operand, TupleOperand, Value
 from . import reduce_scan
@@ -39,7 +40,7 @@ def rank_or_atop(ctx: Context, derived: DerivedFunction, left: Value | None, rig
     if ranks is None:
         if isinstance(operand, Operand) and operand.poisoned:
             return operand
-        return ctx.error("E132", "the ranks of `⍤` are one to three integers known before the program runs", derived.span)
+        return ctx.error(Code.E132, "the ranks of `⍤` are one to three integers known before the program runs", derived.span)
     return with_ranks(ctx, derived, function, ranks, left, right, span)
 
 
@@ -92,7 +93,7 @@ def _each_item(ctx: Context, function: FunctionValue, left: Value | None, right:
     """Items of tuples pair up; an array on the other side serves every item."""
     counts = {len(x.items) for x in (left, right) if isinstance(x, TupleOperand)}
     if len(counts) > 1:
-        return ctx.error("E105", "these tuples have different numbers of items", span)
+        return ctx.error(Code.E105, "these tuples have different numbers of items", span)
     results: list[Value] = []
     for i in range(counts.pop()):
         x = left.items[i] if isinstance(left, TupleOperand) else left

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 
 from ...lang import tokens, tree
+from ...lang.codes import Code
 from ...lang.diagnostics import Label
 from ...lang.source import Span
 from .context import Context
@@ -22,7 +23,7 @@ def refuse_recursion(ctx: Context, name: str, value: tree.Function | tree.Operat
     if mention is None:
         return False
     ctx.error(
-        "E600",
+        Code.E600,
         f"`{name}` calls itself ({name} → {name}); every program must end, so there is no recursion",
         mention,
         label="the call",

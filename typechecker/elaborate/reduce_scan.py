@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 
+from ...lang.codes import Code
 from ...lang.primitives import identity_of
 from ...lang.records import dataclass
 from ...lang.source import Span
@@ -55,7 +56,7 @@ def reduce(ctx: Context, derived: DerivedFunction, left: Value | None, right: Va
     function = simplified(as_function(ctx, derived.operands[0], derived.operator, derived.span))
     if isinstance(right, TupleOperand):
         if left is not None:
-            return ctx.error("E305", "a windowed reduction takes an array, but this is a tuple", span)
+            return ctx.error(Code.E305, "a windowed reduction takes an array, but this is a tuple", span)
         return folds.fold(ctx, function, right, span)
     if left is not None:
         return _windowed(ctx, derived, function, left, right, span)
@@ -210,9 +211,9 @@ def _windowed(ctx: Context, derived: DerivedFunction, function: FunctionValue, l
         return count
     sizes = static_sizes(ctx.builder, count)
     if sizes is None or len(sizes) != 1:
-        return ctx.error("E403", "the length of a windowed reduction must be one integer known before the program runs", span)
+        return ctx.error(Code.E403, "the length of a windowed reduction must be one integer known before the program runs", span)
     if x.type.rank == 0:
-        return ctx.error("E131", "a windowed reduction needs an array of rank 1 or more", span)
+        return ctx.error(Code.E131, "a windowed reduction needs an array of rank 1 or more", span)
     axis = _axis(ctx, derived, x)
     if axis is None:
         return ctx.builder.poison(span)
@@ -223,7 +224,7 @@ def _windowed(ctx: Context, derived: DerivedFunction, function: FunctionValue, l
     fits = ctx.builder.require(
         Obligation(
             SizeFact(Relation.AT_MOST, width, length + 1),
-            "E202",
+            Code.E202,
             span,
             f"windows of {width} items do not fit an axis of {length}",
         )
@@ -253,7 +254,7 @@ def scan(ctx: Context, derived: DerivedFunction, left: Value | None, right: Valu
     """`f\\ x`: item i is the reduction of the first i+1 items (with a dfn a left fold)."""
     function = as_function(ctx, derived.operands[0], derived.operator, derived.span)
     if left is not None:
-        return ctx.error("E130", f"a scan `f{derived.operator}` takes one argument, got two", span)
+        return ctx.error(Code.E130, f"a scan `f{derived.operator}` takes one argument, got two", span)
     if isinstance(right, TupleOperand):
         return folds.scan(ctx, function, right, span)
     if right.type.rank == 0:
@@ -269,7 +270,7 @@ def scan_by_prefixes(ctx: Context, function: FunctionValue, name: str, x: Operan
     count, most = x.type.shape[axis].constant, folds.UNROLL_LIMIT
     if count is None or count > most or count == 0:
         return ctx.error(
-            "E402",
+            Code.E402,
             f"a scan with `{name}` is not supported on an axis of {x.type.shape[axis]} items",
             span,
             notes=(f"at most {most} items, a number known when checked; a scan with a dfn is a left fold of any length",),
@@ -283,12 +284,12 @@ def scan_by_prefixes(ctx: Context, function: FunctionValue, name: str, x: Operan
             return ctx.builder.poison(span)
         if parts and value.type.shape != parts[0].type.shape:
             return ctx.error(
-                "E402",
+                Code.E402,
                 f"each step of this scan would have its own shape: {show_type(parts[0].type)}, then {show_type(value.type)}",
                 span,
             )
         parts.append(value)
-    return from_front(ctx, stack(ctx, parts, span, "E300", "the steps mix text and numbers"), axis, span)
+    return from_front(ctx, stack(ctx, parts, span, Code.E300, "the steps mix text and numbers"), axis, span)
 
 
 def scan_along(ctx: Context, function: FunctionValue, x: Operand, axis: int, span: Span) -> Value:

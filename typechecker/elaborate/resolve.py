@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from ...lang import tree
+from ...lang.codes import Code
 from ..operands import Operand, Value
 from . import names
 from .context import Context, is_poisoned
@@ -54,7 +55,7 @@ def function(ctx: Context, node: tree.Function, scope: Scope, name: str = "") ->
             entry = names.module_member(ctx, node.module, node.name, scope, node.span)
             if entry is None or isinstance(entry, (Missing, Module, OperatorValue)) or not is_function(entry):
                 if entry is not None:
-                    ctx.error("E134", f"`{node.module}.{node.name}` is not a function", node.span)
+                    ctx.error(Code.E134, f"`{node.module}.{node.name}` is not a function", node.span)
                 return BrokenFunction(node.span)
             return entry  # type: ignore[return-value]
         case tree.Dfn():
@@ -99,7 +100,7 @@ def _derived(ctx: Context, node: tree.Derived, scope: Scope) -> FunctionValue:
     value = operand(ctx, head, scope)
     for part in reversed(chain):
         if part.operator == "∂":
-            ctx.error("E620", "gradients (`∂`) arrive in a later version", part.span)
+            ctx.error(Code.E620, "gradients (`∂`) arrive in a later version", part.span)
             return BrokenFunction(part.span)
         operands: list[FunctionValue | Value] = [value]
         until: FunctionValue | None = None
@@ -131,7 +132,7 @@ def axis_operand(ctx: Context, node: tree.Expression, scope: Scope) -> Operand |
     if is_poisoned(value):
         return BrokenFunction(node.span)
     if not isinstance(value, Operand) or (value.static is None and value.constant is None):
-        ctx.error("E132", "an axis must be known before the program runs", node.span)
+        ctx.error(Code.E132, "an axis must be known before the program runs", node.span)
         return BrokenFunction(node.span)
     return value
 
@@ -148,7 +149,7 @@ def operator(ctx: Context, node: tree.Operator, scope: Scope) -> OperatorValue |
             if isinstance(entry, OperatorValue):
                 return entry
             if entry is not None:
-                ctx.error("E134", f"`{node.module}.{node.name}` is not an operator", node.span)
+                ctx.error(Code.E134, f"`{node.module}.{node.name}` is not an operator", node.span)
             return None
         case _:
             assert_never(node)
@@ -165,7 +166,7 @@ def _operator_call(ctx: Context, node: tree.OperatorCall, scope: Scope, name: st
         return BrokenFunction(node.span)
     wanted = 2 if found.node.dyadic else 1
     if len(operands) != wanted:
-        ctx.error("E130", f"this operator takes {wanted} operand{'s' if wanted > 1 else ''}, got {len(operands)}", node.span)
+        ctx.error(Code.E130, f"this operator takes {wanted} operand{'s' if wanted > 1 else ''}, got {len(operands)}", node.span)
         return BrokenFunction(node.span)
     classes = [tree.NameClass.FUNCTION if is_function(x) else tree.NameClass.ARRAY for x in operands]
     dfn, problems = binder.bind_operator(found.node, classes[0], classes[1] if wanted == 2 else None)

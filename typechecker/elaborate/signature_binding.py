@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import field
 
 from ...lang import tree
+from ...lang.codes import Code
 from ...lang.records import dataclass
 from ...lang.source import Span
 from ..elements import Element, promote, strong
@@ -42,11 +43,11 @@ def bind(ctx: Context, node: tree.TypeExpression, value: Value, bindings: Bindin
     """Let the sizes, shapes and elements of a parameter stand for the argument's."""
     if isinstance(node, tree.TupleTypeExpression):
         if not isinstance(value, TupleOperand) or len(value.items) != len(node.items):
-            ctx.error("E305", f"`{name}` takes a tuple of {len(node.items)} items here", span)
+            ctx.error(Code.E305, f"`{name}` takes a tuple of {len(node.items)} items here", span)
             return False
         return all(bind(ctx, part, item, bindings, name, span) for part, item in zip(node.items, value.items, strict=True))
     if not isinstance(value, Operand):
-        ctx.error("E305", f"`{name}` takes an array here, not a tuple", span)
+        ctx.error(Code.E305, f"`{name}` takes an array here, not a tuple", span)
         return False
     _bind_element(ctx, node.element, value, bindings)
     shape = value.type.shape
@@ -60,7 +61,7 @@ def bind(ctx: Context, node: tree.TypeExpression, value: Value, bindings: Bindin
         after = len(items) - at - 1
         if len(shape) < len(items) - 1:
             ctx.error(
-                "E131", f"`{name}` needs at least {len(items) - 1} axes here, but this argument has rank {len(shape)}", span
+                Code.E131, f"`{name}` needs at least {len(items) - 1} axes here, but this argument has rank {len(shape)}", span
             )
             return False
         part = items[at]
@@ -81,11 +82,11 @@ def _shapes_agree(
     ctx: Context, known: tuple[Size, ...], found: tuple[Size, ...], part: tree.ShapeVariable, name: str, span: Span
 ) -> bool:
     if len(known) != len(found):
-        ctx.error("E101", f"`..{part.name}` of `{name}` stands for {len(known)} axes and for {len(found)}", span)
+        ctx.error(Code.E101, f"`..{part.name}` of `{name}` stands for {len(known)} axes and for {len(found)}", span)
         return False
     for a, b in zip(known, found, strict=True):
         message = f"`..{part.name}` of `{name}` stands for {a} and for {b}"
-        if not ctx.builder.require(Obligation(SizeFact(Relation.EQUAL, a, b), "E201", span, message)):
+        if not ctx.builder.require(Obligation(SizeFact(Relation.EQUAL, a, b), Code.E201, span, message)):
             return False
     return True
 

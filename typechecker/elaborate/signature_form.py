@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from ...lang import tree
+from ...lang.codes import Code
 from ...lang.source import Span
 from .context import Context
 from .type_expressions import KINDS, meant_element, refuse_element
@@ -70,7 +71,7 @@ def well_formed(ctx: Context, signature: tree.Signature, params: Collection[str]
             variables = [part for part in array.shape if isinstance(part, tree.ShapeVariable)]
             if len(variables) > 1:
                 names = " and ".join([f"..{v.name}" for v in variables])
-                ctx.error("E121", f"{names} cannot be told apart: one shape has at most one shape variable", variables[1].span)
+                ctx.error(Code.E121, f"{names} cannot be told apart: one shape has at most one shape variable", variables[1].span)
                 good = False
     known = determined(signature) | frozenset(params)
     opened = frozenset(part.name for array in arrays(signature.result) for part in bounded_sizes(array))
@@ -85,7 +86,7 @@ def well_formed(ctx: Context, signature: tree.Signature, params: Collection[str]
     for array in arrays(signature.result):
         for part in array.shape:
             if isinstance(part, tree.ShapeVariable) and part.name not in shapes:
-                ctx.error("E122", f"..{part.name} is not determined by any argument", part.span)
+                ctx.error(Code.E122, f"..{part.name} is not determined by any argument", part.span)
                 good = False
     return good and not reported
 
@@ -97,7 +98,7 @@ def _is_mistaken(element: tree.ElementName) -> bool:
 
 def undetermined(ctx: Context, name: str, span: Span) -> None:
     """E122 for a size."""
-    ctx.error("E122", f"{name} is not determined by any argument", span, notes=(f"take {name} from the shape of an argument",))
+    ctx.error(Code.E122, f"{name} is not determined by any argument", span, notes=(f"take {name} from the shape of an argument",))
 
 
 def determined(signature: tree.Signature) -> frozenset[str]:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from ...lang import tree
+from ...lang.codes import Code
 from ...lang.source import Span
 from ..core import CoreCall, ValueId
 from ..display import show_type
@@ -37,7 +38,7 @@ def call(ctx: Context, function: SignedFunction, left: Value | None, right: Valu
     if (left is None) != (signature.left is None):
         wanted, got = (1, 2) if signature.left is None else (2, 1)
         return ctx.error(
-            "E130",
+            Code.E130,
             f"`{function.name}` takes {wanted} argument{'s' * (wanted > 1)}, got {got}",
             span,
             notes=(f"{function.name} : {show_signature(signature)}",),
@@ -52,7 +53,7 @@ def call(ctx: Context, function: SignedFunction, left: Value | None, right: Valu
             continue
         if value.type.rank < rank:
             return ctx.error(
-                "E131",
+                Code.E131,
                 f"`{function.name}` needs cells of rank {rank} here, but this argument has rank {value.type.rank}",
                 span,
                 label=show_type(value.type),
@@ -194,7 +195,7 @@ def _facts(ctx: Context, function: SignedFunction, bindings: Bindings, span: Spa
     nodes = [node for node in function.signature.where if node.relation not in CLASSES]
     for fact, _ in type_expressions.facts(ctx, nodes, lambda name, at: known_size(ctx, bindings, name, at)):
         message = f"`{function.name}` needs {fact}"
-        good = ctx.builder.require(Obligation(fact, "E201", span, message, notes=("stated by its `where`",))) and good
+        good = ctx.builder.require(Obligation(fact, Code.E201, span, message, notes=("stated by its `where`",))) and good
         if fact not in ctx.builder.ledger.premises and fact not in stated:
             stated.append(fact)
     for node in function.signature.where:
@@ -206,7 +207,7 @@ def _facts(ctx: Context, function: SignedFunction, bindings: Bindings, span: Spa
 def _class_holds(ctx: Context, node: tree.Fact, element: Element | None, name: str, span: Span) -> bool:
     assert isinstance(node.left, tree.SizeName)
     if element is None:
-        ctx.error("E011", f"`{node.left.name}` is not an element variable of this signature", node.span)
+        ctx.error(Code.E011, f"`{node.left.name}` is not an element variable of this signature", node.span)
         return False
     kind = element.kind
     holds = {
@@ -216,7 +217,7 @@ def _class_holds(ctx: Context, node: tree.Fact, element: Element | None, name: s
         "ord": not kind.is_complex,
     }[node.relation]
     if not holds:
-        ctx.error("E300", f"`{name}` needs {node.left.name} {node.relation}, but it is {kind.value} here", span)
+        ctx.error(Code.E300, f"`{name}` needs {node.left.name} {node.relation}, but it is {kind.value} here", span)
     return holds
 
 
@@ -232,7 +233,7 @@ def instantiate(ctx: Context, node: tree.TypeExpression, bindings: Bindings, val
     if isinstance(node, tree.TupleTypeExpression):
         parts = value.items if isinstance(value, TupleOperand) else ()
         if len(parts) != len(node.items):
-            ctx.error("E305", f"this is declared a tuple of {len(node.items)} items", node.span)
+            ctx.error(Code.E305, f"this is declared a tuple of {len(node.items)} items", node.span)
             return None
         items: list[DeclaredType] = []
         for inner, item in zip(node.items, parts, strict=True):
@@ -252,7 +253,7 @@ def instantiate(ctx: Context, node: tree.TypeExpression, bindings: Bindings, val
     for part in node.shape:
         if isinstance(part, tree.ShapeVariable):
             if part.name not in bindings.shapes:
-                ctx.error("E122", f"..{part.name} is not determined by any argument", part.span)
+                ctx.error(Code.E122, f"..{part.name} is not determined by any argument", part.span)
                 return None
             shape.extend(bindings.shapes[part.name])
         elif isinstance(part, tree.BoundedSize):
@@ -304,11 +305,11 @@ def _at_most(ctx: Context, part: tree.BoundedSize, bindings: Bindings, size: Siz
     if bound is None:
         return None
     fact = SizeFact(Relation.AT_MOST, capacity(size), bound)
-    if not ctx.builder.require(Obligation(fact, "E201", part.span, f"the length {size} is not known to be at most {bound}")):
+    if not ctx.builder.require(Obligation(fact, Code.E201, part.span, f"the length {size} is not known to be at most {bound}")):
         return None
     bindings.sizes.setdefault(part.name, size)
     known = bindings.opened.setdefault(part.name, size)
     message = f"both lengths are declared {part.name}, but they are {known} and {size}"
-    code = "E140" if known.is_runtime() or size.is_runtime() else "E201"
+    code = Code.E140 if known.is_runtime() or size.is_runtime() else Code.E201
     same = ctx.builder.require(Obligation(SizeFact(Relation.EQUAL, known, size), code, part.span, message))
     return size if same else None

@@ -5,6 +5,7 @@ An odd window is centred on each item; an even one lies between items, so that a
 
 from __future__ import annotations
 
+from ...lang.codes import Code
 from ...lang.source import Span
 from ..core import Slice, Windows
 from ..elements import Element, promote, strong
@@ -24,7 +25,7 @@ def stencil(ctx: Context, derived: DerivedFunction, left: Value | None, right: V
     """Pad the leading axes with fills, take windows, apply f to each."""
     function = as_function(ctx, derived.operands[0], "⌺", derived.span)
     if left is not None:
-        return ctx.error("E130", "a stencil takes one argument, got two", span)
+        return ctx.error(Code.E130, "a stencil takes one argument, got two", span)
     x = single(ctx, right, span)
     operand = derived.operands[1]
     if x.poisoned or (isinstance(operand, Operand) and operand.poisoned):
@@ -34,17 +35,17 @@ def stencil(ctx: Context, derived: DerivedFunction, left: Value | None, right: V
     numbers = [w for w in widths or () if w is not None and w >= 1]
     if widths is None or not widths or len(numbers) != len(widths):
         return ctx.error(
-            "E403", "the window of `⌺` is one positive integer for each axis, known before the program runs", derived.span
+            Code.E403, "the window of `⌺` is one positive integer for each axis, known before the program runs", derived.span
         )
     if len(numbers) > x.type.rank:
-        return ctx.error("E131", f"this window has {len(numbers)} axes, but the array only {x.type.rank}", span)
+        return ctx.error(Code.E131, f"this window has {len(numbers)} axes, but the array only {x.type.rank}", span)
     x = ctx.builder.to_number(x, span)
     for axis, width in enumerate(numbers):
         if width % 2 == 0:
             size = x.type.shape[axis]
             fact = SizeFact(Relation.AT_MOST, ONE, size)
             message = f"a window of {width} items needs an item on axis {axis}, whose length {size} may be 0"
-            if not ctx.builder.require(Obligation(fact, "E202", span, message)):
+            if not ctx.builder.require(Obligation(fact, Code.E202, span, message)):
                 return ctx.builder.poison(span)
     windows = _windows(ctx, x, numbers, span)
     rank = windows.type.rank - len(numbers)

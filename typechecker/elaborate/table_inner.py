@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...lang.codes import Code
 from ...lang.diagnostics import Label
 from ...lang.source import Span
 from ..agreement import turned
@@ -27,7 +28,7 @@ from .values import cast
 def table(ctx: Context, derived: DerivedFunction, left: Value | None, right: Value, span: Span) -> Value:
     """`x ∘.f y`: shape of x then shape of y (then the cells of f's results)."""
     if left is None:
-        return ctx.error("E133", "`∘.f` needs two arguments", span)
+        return ctx.error(Code.E133, "`∘.f` needs two arguments", span)
     function = simplified(as_function(ctx, derived.operands[0], "∘.", derived.span))
     x, y = single(ctx, left, span), single(ctx, right, span)
     if x.poisoned or y.poisoned:
@@ -53,7 +54,7 @@ def _along(ctx: Context, y: Operand, offset: int, shape: tuple[Size, ...], span:
 def _circular(ctx: Context, function: PrimitiveFunction, x: Operand, y: Operand, span: Span) -> Value:
     """`1 2∘.○y`: the left argument is literal, so one application for each of its items."""
     if x.constant is None or x.type.rank != 1:
-        return ctx.error("E403", "the left argument of `○` must be literal", span)
+        return ctx.error(Code.E403, "the left argument of `○` must be literal", span)
     element = x.type.element
     parts: list[Operand] = []
     for value in x.constant:
@@ -63,14 +64,14 @@ def _circular(ctx: Context, function: PrimitiveFunction, x: Operand, y: Operand,
             return ctx.builder.poison(span)
         parts.append(part)
     if not parts:
-        return ctx.error("E403", "the left argument of `∘.○` is empty", span)
-    return stack(ctx, parts, span, "E300", "the rows mix text and numbers")
+        return ctx.error(Code.E403, "the left argument of `∘.○` is empty", span)
+    return stack(ctx, parts, span, Code.E300, "the rows mix text and numbers")
 
 
 def inner(ctx: Context, derived: DerivedFunction, left: Value | None, right: Value, span: Span) -> Value:
     """`x f.g y`: f/ of g between the last axis of x and the first of y."""
     if left is None:
-        return ctx.error("E130", "an inner product takes two arguments, got one", span)
+        return ctx.error(Code.E130, "an inner product takes two arguments, got one", span)
     first, second = [simplified(as_function(ctx, operand, ".", derived.span)) for operand in derived.operands]
     x, y = single(ctx, left, span), single(ctx, right, span)
     if x.poisoned or y.poisoned:
@@ -80,7 +81,7 @@ def inner(ctx: Context, derived: DerivedFunction, left: Value | None, right: Val
         notes, fixes = turned(ctx.builder, y, span) if y.type.rank > 1 and y.type.shape[-1] == fact.left else ((), ())
         labels = tuple([Label(ctx.builder.where(v), show_type(v.type)) for v in (x, y)])
         message = f"the inner axes differ: the left one is {fact.left} long, the right one {fact.right}"
-        obligation = Obligation(fact, "E102", span, message, labels, notes, fixes)
+        obligation = Obligation(fact, Code.E102, span, message, labels, notes, fixes)
         if not ctx.builder.require(obligation):
             return ctx.builder.poison(span)
     product = _is(second, "×") and _is(first, "+")
@@ -101,7 +102,7 @@ def _contract(ctx: Context, add: FunctionValue, x: Operand, y: Operand, span: Sp
     joint = joint_element(ctx, [x.type.element, y.type.element])
     assert isinstance(add, PrimitiveFunction)
     if joint is None:
-        return ctx.error("E300", "`+.×` needs numbers, but one argument is text", span)
+        return ctx.error(Code.E300, "`+.×` needs numbers, but one argument is text", span)
     pattern = Operand(x.value, ArrayType(joint, ()))
     fold = scalar_fold(ctx, add, pattern, span)
     if not isinstance(fold, ScalarFold):

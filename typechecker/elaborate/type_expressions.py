@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from ...lang import tree
+from ...lang.codes import Code
 from ...lang.diagnostics import Edit, Fix
 from ...lang.primitives import nearest
 from ...lang.records import dataclass
@@ -68,7 +69,7 @@ def _call(ctx: Context, node: tree.SizeCall, args: Sequence[Size]) -> Size | Non
             if isinstance(node.args[0], tree.SizeNumber) and node.args[0].value == 0:
                 return monus(ZERO, last)
             fact = SizeFact(Relation.AT_MOST, last, first)
-            fits = ctx.builder.require(Obligation(fact, "E202", node.span, f"{first}-{last} may be negative"))
+            fits = ctx.builder.require(Obligation(fact, Code.E202, node.span, f"{first}-{last} may be negative"))
             return first - last if fits else None
         case "÷", 2:
             return quotient(first, last) if _divisor(ctx, last, node.span) else None
@@ -82,16 +83,16 @@ def _call(ctx: Context, node: tree.SizeCall, args: Sequence[Size]) -> Size | Non
             return first
         case "*", _:
             notes = ("sizes are polynomials: a power stands alone in a fact, `n = 2*p` with a p that is nowhere else",)
-            ctx.error("E011", "a power is not a size", node.span, notes=notes)
+            ctx.error(Code.E011, "a power is not a size", node.span, notes=notes)
             return None
         case _:
-            ctx.error("E011", f"`{node.function}` with {len(args)} argument{'s' * (len(args) > 1)} is not a size", node.span)
+            ctx.error(Code.E011, f"`{node.function}` with {len(args)} argument{'s' * (len(args) > 1)} is not a size", node.span)
             return None
 
 
 def _divisor(ctx: Context, divisor: Size, span: Span) -> bool:
     return ctx.builder.require(
-        Obligation(SizeFact(Relation.AT_MOST, ONE, divisor), "E203", span, f"the divisor {divisor} may be 0")
+        Obligation(SizeFact(Relation.AT_MOST, ONE, divisor), Code.E203, span, f"the divisor {divisor} may be 0")
     )
 
 
@@ -143,7 +144,7 @@ def refuse_element(ctx: Context, places: Sequence[tree.ElementName]) -> None:
         spans = [Span(at.span.file, at.span.start, at.span.start + len(at.name)) for at in places]
         fixes = (Fix(f"write `{meant}`", tuple([Edit(span, meant) for span in spans])),)
     notes = ("the element types are " + " ".join(KINDS),)
-    ctx.error("E011", f"there is no element type `{node.name}`{hint}", node.span, notes=notes, fixes=fixes)
+    ctx.error(Code.E011, f"there is no element type `{node.name}`{hint}", node.span, notes=notes, fixes=fixes)
 
 
 def _signed(ctx: Context, node: tree.SizeExpression, names: Names) -> Size | None:
@@ -170,10 +171,12 @@ def declared(ctx: Context, node: tree.TypeExpression, names: Names) -> DeclaredT
     shape: list[Size] = []
     for part in node.shape:
         if isinstance(part, tree.ShapeVariable):
-            ctx.error("E121", f"the rank of `..{part.name}` is not known here: shape variables belong in signatures", part.span)
+            ctx.error(
+                Code.E121, f"the rank of `..{part.name}` is not known here: shape variables belong in signatures", part.span
+            )
             return None
         if isinstance(part, tree.BoundedSize):
-            ctx.error("E011", "a size known only when run has no place in this declaration", part.span)
+            ctx.error(Code.E011, "a size known only when run has no place in this declaration", part.span)
             return None
         size = size_expression(ctx, part, names)
         if size is None:

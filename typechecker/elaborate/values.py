@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...lang.codes import Code
 from ...lang.source import Span
 from ..elements import Element, held, strong
 from ..operands import Operand, Value
@@ -42,5 +43,5 @@ def numbers(ctx: Context, value: Value, span: Span) -> Value:
 def enclosed(ctx: Context, span: Span) -> Operand:
     """An enclosed array where nothing can take it."""
     return ctx.error(
-        "E620", "`⊂` has a meaning only left of `⌷`, as in `(⊂1 2)⌷x`, and beside `¨`", span, notes=("arrays do not nest",)
+        Code.E620, "`⊂` has a meaning only left of `⌷`, as in `(⊂1 2)⌷x`, and beside `¨`", span, notes=("arrays do not nest",)
     )

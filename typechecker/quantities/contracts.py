@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, Edit, Fix, Label, Verdict
 from ...lang.records import dataclass
 from ...lang.source import Span
@@ -88,22 +89,22 @@ def _too_often(contract: Contract, inferred: Grade, uses: list[Use], goal: SizeF
     if goal is not None and decision.verdict is Verdict.DEPENDS and decision.counterexample is not None:
         notes.append(f"fine when {goal}")
     message = f"{_declared(contract)} but is read {times(inferred)}"
-    return _diagnostic("E500", message, contract, inferred, primary, others, notes, goal, decision)
+    return _diagnostic(Code.E500, message, contract, inferred, primary, others, notes, goal, decision)
 
 
 def _erased(contract: Contract, inferred: Grade, uses: list[Use], goal: SizeFact | None, decision: Decision) -> Diagnostic:
     message = f"`{contract.name}` is declared `0` (only its shape is used), but its data is read {times(inferred)}"
-    return _diagnostic("E501", message, contract, inferred, uses[0] if uses else None, uses[1:], [], goal, decision)
+    return _diagnostic(Code.E501, message, contract, inferred, uses[0] if uses else None, uses[1:], [], goal, decision)
 
 
 def _too_rarely(contract: Contract, inferred: Grade, uses: list[Use], goal: SizeFact, decision: Decision) -> Diagnostic:
     message = f"{_declared(contract)} but is {'never read' if inferred.is_zero else 'read ' + times(inferred)}"
     notes = list(dict.fromkeys(f"it is read {use.why}" for use in uses if use.why.startswith("only if")))
-    return _diagnostic("E503", message, contract, inferred, None, uses, notes, goal, decision)
+    return _diagnostic(Code.E503, message, contract, inferred, None, uses, notes, goal, decision)
 
 
 def _diagnostic(
-    code: str, message: str, contract: Contract, inferred: Grade, primary: Use | None, others: Sequence[Use],
+    code: Code, message: str, contract: Contract, inferred: Grade, primary: Use | None, others: Sequence[Use],
     notes: Sequence[str], goal: SizeFact | None, decision: Decision,
 ) -> Diagnostic:  # fmt: skip
     shown = [use for use in others if use.span != contract.origin and (primary is None or use.span != primary.span)]

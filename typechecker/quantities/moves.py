@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from ...lang import tree
+from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, Edit, Fix, Label, Verdict
 from ...lang.source import Span
 from ..core import Core, ValueId
@@ -68,7 +69,8 @@ def _diagnostic(
     example = decision.counterexample
     numeric = goal is None or (goal.left.constant is not None and goal.right.constant is not None)
     return Diagnostic(
-        "E502", f"`{name.text}` is moved by the schedule, so it can be read once, but it is read {times(demands.grade(value))}",
+        Code.E502,
+        f"`{name.text}` is moved by the schedule, so it can be read once, but it is read {times(demands.grade(value))}",
         span, label="" if last is None else f"read {times(last.grade)} here", labels=tuple(labels), notes=notes,
         fixes=_fixes(directive, name),
         goal=None if numeric else str(goal), verdict=decision.verdict,

@@ -8,6 +8,7 @@ Neighbours: `elaborate` calls `apply` (and `index.index_operand` for bracket ind
 
 from __future__ import annotations
 
+from ...lang.codes import Code
 from ...lang.source import Span
 from ..builder import Builder
 from ..elements import Kind
@@ -134,18 +135,18 @@ def _apply(b: Builder, glyph: str, left: Value | None, right: Value, axis: Opera
         if left.poisoned:
             return left
     if isinstance(left, TupleOperand) or isinstance(right, TupleOperand):
-        return b.error("E305", f"`{glyph}` takes arrays, but this argument is a tuple", span,
+        return b.error(Code.E305, f"`{glyph}` takes arrays, but this argument is a tuple", span,
                        notes=("take a tuple apart with `(a b) ← t`",))  # fmt: skip
     if glyph not in MONADIC and glyph not in DYADIC and glyph != "¿":
-        return b.error("E620", f"`{glyph}` is not a function of this language", span, notes=_INSTEAD.get(glyph, ()))
+        return b.error(Code.E620, f"`{glyph}` is not a function of this language", span, notes=_INSTEAD.get(glyph, ()))
     if left is None:
         monadic = MONADIC.get(glyph)
         if monadic is None:
-            return b.error("E133", f"`{glyph}` takes a left argument too", span, notes=_INSTEAD.get(glyph, ()))
+            return b.error(Code.E133, f"`{glyph}` takes a left argument too", span, notes=_INSTEAD.get(glyph, ()))
         return monadic(b, right, axis, span)
     dyadic = DYADIC.get(glyph)
     if dyadic is None:
-        return b.error("E133", f"`{glyph}` takes no left argument", span, notes=_INSTEAD.get(glyph, ()))
+        return b.error(Code.E133, f"`{glyph}` takes no left argument", span, notes=_INSTEAD.get(glyph, ()))
     return dyadic(b, left, right, axis, span)
 
 

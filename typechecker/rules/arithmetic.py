@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from ...lang.codes import Code
 from ...lang.source import Span
 from ..builder import Builder
 from ..elements import Element, Kind, arithmetic, floating, integer_range, limits, ranged
@@ -46,7 +47,7 @@ def arithmetic_of(b: Builder, function: str, left: Operand, right: Operand, span
     kind = arithmetic(x.type.element, y.type.element)
     assert kind is not None
     if kind.is_complex and kind not in FUNCTIONS[function].kinds:
-        return b.error("E300", f"`{b.glyph}` needs real numbers; these are complex", span)
+        return b.error(Code.E300, f"`{b.glyph}` needs real numbers; these are complex", span)
     if not (fit_weak(b, x, kind, span) and fit_weak(b, y, kind, span)):
         return b.poison(span)
     static = static_result(b, function, x, y)
@@ -348,7 +349,7 @@ def _exact(b: Builder, function: str, x: Operand, pairs: tuple[tuple[Size, Size]
         if bottom.constant is not None and bottom.constant < 0:
             top, bottom = -top, -bottom
         message = "the divisor is 0, so there is no number to round" if bottom == ZERO else f"the divisor {bottom} may be 0"
-        if not b.require(Obligation(SizeFact(Relation.AT_MOST, ONE, bottom), "E203", span, message)):
+        if not b.require(Obligation(SizeFact(Relation.AT_MOST, ONE, bottom), Code.E203, span, message)):
             return b.poison(span)
         made.append(quotient(top, bottom) if function == "floor" else quotient(top + bottom - 1, bottom))
     return b.size_vector(made, span) if x.type.rank else b.size_value(made[0], span)
@@ -376,7 +377,7 @@ def float_monadic(function: str) -> Callable[[Builder, Operand, Operand | None, 
         (y,) = floats(b, (x,), span)
         kind = y.type.element.kind
         if kind not in FUNCTIONS[function].kinds:
-            return b.error("E300", f"`{b.glyph}` needs real numbers; these are complex", span)
+            return b.error(Code.E300, f"`{b.glyph}` needs real numbers; these are complex", span)
         return b.scalar(function, (y,), Element(kind), span)
 
     return rule

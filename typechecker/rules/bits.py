@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, Severity, Verdict
 from ...lang.source import Span
 from ..builder import Builder
@@ -25,7 +26,7 @@ def _integers(b: Builder, x: Operand, span: Span) -> Operand | None:
     """x as numbers, bools as i64; None after E300."""
     kind = x.type.element.kind
     if not (kind.is_integer or kind is Kind.BOOL):
-        b.error("E300", f"`{b.glyph}` needs integers, but this is {show_type(x.type)}", span, labels=(label(b, x),))
+        b.error(Code.E300, f"`{b.glyph}` needs integers, but this is {show_type(x.type)}", span, labels=(label(b, x),))
         return None
     y = b.to_number(x, span)
     return b.convert(y, Kind.I64, span) if y.type.element.kind is Kind.BOOL else y
@@ -97,7 +98,7 @@ def _in_width(b: Builder, count: Operand, kind: Kind, span: Span) -> Operand | N
     if bad is None and ((low is not None and low >= width) or (high is not None and high < 0)):
         bad = low if high is None or high >= 0 else high
     if bad is not None:
-        b.error("E310", f"a shift of {kind.value} is by 0 to {width - 1} bits, but this is {show_number(bad)}", span,
+        b.error(Code.E310, f"a shift of {kind.value} is by 0 to {width - 1} bits, but this is {show_number(bad)}", span,
                 labels=(label(b, count),))  # fmt: skip
         return None
     element = Element(Kind.I64, max(0, low or 0), min(width - 1, width if high is None else high))
@@ -108,7 +109,8 @@ def _in_width(b: Builder, count: Operand, kind: Kind, span: Span) -> Operand | N
     if sizes is not None and all(b.at_most(ZERO, size) and b.at_most(size, number(width - 1)) for size in sizes):
         return b.retyped(position, ArrayType(element, position.type.shape))
     b.report(Diagnostic(
-        "W310", f"this count may be any {count.type.element.kind.value}, but a shift of {kind.value} is by 0 to {width - 1} bits",
+        Code.W310,
+        f"this count may be any {count.type.element.kind.value}, but a shift of {kind.value} is by 0 to {width - 1} bits",
         span, Severity.WARNING, labels=(label(b, count),), verdict=Verdict.UNKNOWN,
         notes=("every count is checked when the program runs", f"limit it: `{width - 1}⎕band n`, or `{width - 1}⌊0⌈n`"),
     ))  # fmt: skip

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
+from ...lang.codes import Code
 from ...lang.diagnostics import Edit, Fix, Label
 from ...lang.source import Span
 from ..builder import Builder
@@ -30,7 +31,7 @@ DyadicRule: TypeAlias = Callable[[Builder, Operand, Operand, Operand | None, Spa
 def require_numbers(b: Builder, x: Operand, span: Span) -> bool:
     """E300 unless x is numeric (bool included)."""
     if x.type.element.kind is Kind.CHAR:
-        b.error("E300", f"`{b.glyph}` needs numbers; this is text", span, labels=(label(b, x),))
+        b.error(Code.E300, f"`{b.glyph}` needs numbers; this is text", span, labels=(label(b, x),))
         return False
     return True
 
@@ -59,7 +60,7 @@ def as_bool(b: Builder, x: Operand, span: Span) -> Operand | None:
     if x.type.element.kind is not Kind.CHAR:
         notes = () if text else ("compare it: `x≠0`",)
         fixes = (Fix(f"compare it: `0≠{text}`", (Edit(place, f"(0≠{text})"),)),) if text else ()
-    b.error("E303", f"`{b.glyph}` needs a bool here, but this is {show_type(x.type)}", place, notes=notes, fixes=fixes)
+    b.error(Code.E303, f"`{b.glyph}` needs a bool here, but this is {show_type(x.type)}", place, notes=notes, fixes=fixes)
     return None
 
 
@@ -68,7 +69,7 @@ def require_integers(b: Builder, x: Operand, span: Span, what: str) -> bool:
     kind = x.type.element.kind
     if kind.is_integer or kind is Kind.BOOL or ZERO in x.type.shape:
         return True
-    b.error("E300", f"{what} must be whole numbers, but this is {show_type(x.type)}", span, labels=(label(b, x),))
+    b.error(Code.E300, f"{what} must be whole numbers, but this is {show_type(x.type)}", span, labels=(label(b, x),))
     return False
 
 
@@ -80,7 +81,7 @@ def common(b: Builder, items: Sequence[Operand], span: Span, mixed: str) -> tupl
     for x in items[1:]:
         promoted = promote(joint, x.type.element)
         if promoted is None:
-            b.error("E300", mixed, span, labels=tuple(label(b, y) for y in items))
+            b.error(Code.E300, mixed, span, labels=tuple(label(b, y) for y in items))
             return None
         joint = promoted
     if any(not fit_weak(b, x, joint.kind, span) for x in items):
@@ -109,7 +110,7 @@ def fit_weak(b: Builder, x: Operand, kind: Kind, span: Span) -> bool:
     if bad is None or (low is None or high is None):
         return True
     shown = f"¯{-bad}" if bad < 0 else str(bad)
-    b.error("E302", f"{shown} does not fit {kind.value} ({show_number(bottom)}..{top})", span,
+    b.error(Code.E302, f"{shown} does not fit {kind.value} ({show_number(bottom)}..{top})", span,
             notes=(f"convert the other side: `i64 x`, or write `{kind.value}` of a number that fits",))  # fmt: skip
     return False
 
@@ -229,11 +230,11 @@ def require_rank(b: Builder, x: Operand, least: int, span: Span) -> bool:
     """E131 unless x has at least `least` axes."""
     if x.type.rank >= least:
         return True
-    b.error("E131", f"`{b.glyph}` needs at least rank {least}, but this has rank {x.type.rank}", span, labels=(label(b, x),))
+    b.error(Code.E131, f"`{b.glyph}` needs at least rank {least}, but this has rank {x.type.rank}", span, labels=(label(b, x),))
     return False
 
 
-def require_equal(b: Builder, left: Size, right: Size, code: str, span: Span, message: str, *values: Operand) -> bool:
+def require_equal(b: Builder, left: Size, right: Size, code: Code, span: Span, message: str, *values: Operand) -> bool:
     """An equality obligation with the operands' types as labels."""
     if left == right:
         return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, Severity, Verdict
 from ...lang.source import Span
 from ..builder import Builder
@@ -21,11 +22,13 @@ def index_operand(b: Builder, index: Operand, size: Size, span: Span) -> tuple[O
     index = whole_numbers(b, index, span)
     kind = index.type.element.kind
     if kind is Kind.BOOL and index.type.shape != (ZERO,):
-        b.error("E304", "an index is a position, but this is a mask", span, labels=(label(b, index),),
+        b.error(Code.E304, "an index is a position, but this is a mask", span, labels=(label(b, index),),
                 notes=("to keep the cells where it holds write `mask⌿x`",))  # fmt: skip
         return None
     if not (kind.is_integer or index.type.shape == (ZERO,)):
-        b.error("E300", f"an index must be a whole number, but this is {show_type(index.type)}", span, labels=(label(b, index),))
+        b.error(
+            Code.E300, f"an index must be a whole number, but this is {show_type(index.type)}", span, labels=(label(b, index),)
+        )
         return None
     if index.type.shape == (ZERO,) and not kind.is_integer:
         empty = b.literal((), ArrayType(strong(b.size_vector((), span).type.element), (ZERO,)), span)
@@ -106,7 +109,7 @@ def _out_of_range(b: Builder, given: Operand, bad: Size, size: Size, span: Span)
     """Report E310."""
     origin = b.index_origin
     there = f"positions {origin}..{_shown(b, size - 1)} exist" if size != ZERO else "it has no cells"
-    b.error("E310", f"index {_shown(b, bad)} is out of range: {there}", span, labels=(label(b, given),))
+    b.error(Code.E310, f"index {_shown(b, bad)} is out of range: {there}", span, labels=(label(b, given),))
     return None
 
 
@@ -114,7 +117,7 @@ def _warn(b: Builder, given: Operand, message: str, span: Span, hint: str) -> bo
     if b.warned(given, message, span):
         return True
     b.report(Diagnostic(
-        "W310", message, span, Severity.WARNING, labels=(label(b, given),), verdict=Verdict.UNKNOWN,
+        Code.W310, message, span, Severity.WARNING, labels=(label(b, given),), verdict=Verdict.UNKNOWN,
         notes=("every index is checked when the program runs", *([hint] if hint else [])),
     ))  # fmt: skip
     return True
@@ -174,7 +177,7 @@ def select_cells(b: Builder, left: Operand, right: Operand, axis: Operand | None
     count = left.type.shape[0].constant if left.type.rank == 1 else None
     if axis is None and right.type.rank > 1 and count == right.type.rank and left.type.element.weak and left.constant is not None:
         b.report(Diagnostic(
-            "W320", f"this selects {count} major cells, not one element", span, Severity.WARNING, labels=(label(b, left),),
+            Code.W320, f"this selects {count} major cells, not one element", span, Severity.WARNING, labels=(label(b, left),),
             notes=("for one element write `x[i;j]` or `i j⊃x`",),
         ))  # fmt: skip
     return select_along(b, right, left, at, span)
@@ -190,7 +193,7 @@ def first(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
     notes = (f"join a default: `⊃x,{default}`",) if x.type.rank == 1 else ()
     for size in x.type.shape:
         message = "this array is empty" if size == ZERO else f"there is no first element if {size} is 0"
-        if not b.require(Obligation(SizeFact(Relation.AT_MOST, ONE, size), "E204", span, message, (label(b, x),), notes)):
+        if not b.require(Obligation(SizeFact(Relation.AT_MOST, ONE, size), Code.E204, span, message, (label(b, x),), notes)):
             return b.poison(span)
     constant = None if not x.constant else x.constant[:1]
     static = x.static[0] if isinstance(x.static, tuple) and x.static else None
@@ -203,12 +206,16 @@ def pick(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: 
     if not no_axis(b, axis, span):
         return b.poison(span)
     if left.type.rank > 1:
-        return b.error("E131", f"the left argument of `⊃` must be a scalar or a vector, but this is {show_type(left.type)}", span)
+        return b.error(
+            Code.E131, f"the left argument of `⊃` must be a scalar or a vector, but this is {show_type(left.type)}", span
+        )
     count = 1 if left.type.rank == 0 else left.type.shape[0].constant
     if count is None:
-        return b.error("E403", "how many axes `⊃` indexes must be known before the program runs", span, labels=(label(b, left),))
+        return b.error(
+            Code.E403, "how many axes `⊃` indexes must be known before the program runs", span, labels=(label(b, left),)
+        )
     if count > right.type.rank:
-        return b.error("E131", f"`⊃` is given {count} indices, but the array has rank {right.type.rank}", span,
+        return b.error(Code.E131, f"`⊃` is given {count} indices, but the array has rank {right.type.rank}", span,
                        labels=(label(b, right),))  # fmt: skip
     x = right
     for i in range(count):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...lang.codes import Code
 from ...lang.source import Span
 from ..builder import Builder
 from ..core import Join, Payload, Stack
@@ -41,7 +42,7 @@ def join_along(b: Builder, left: Operand, right: Operand, axis: int, span: Span)
     element = joint_element(both)
     rank = max(x.type.rank for x in both)
     if abs(both[0].type.rank - both[1].type.rank) > 1 and min(x.type.rank for x in both) > 0:
-        return b.error("E103", f"arrays of rank {both[0].type.rank} and {both[1].type.rank} cannot be joined: "
+        return b.error(Code.E103, f"arrays of rank {both[0].type.rank} and {both[1].type.rank} cannot be joined: "
                        "ranks may differ by one at most", span, labels=(label(b, left), label(b, right)))  # fmt: skip
     target = next(x.type.shape for x in both if x.type.rank == rank)
     x, y = (_as_cells(b, v, rank, axis, target, span) for v in both)
@@ -50,7 +51,7 @@ def join_along(b: Builder, left: Operand, right: Operand, axis: int, span: Span)
             continue
         mine, theirs = x.type.shape[at], y.type.shape[at]
         message = f"only axis {axis} may differ in this join: {mine} meets {theirs} on axis {at}"
-        if not require_equal(b, mine, theirs, "E103", span, message, left, right):
+        if not require_equal(b, mine, theirs, Code.E103, span, message, left, right):
             return b.poison(span)
     length = x.type.shape[axis] + y.type.shape[axis]
     shape = (*x.type.shape[:axis], length, *x.type.shape[axis + 1 :])
@@ -91,9 +92,11 @@ def laminate(b: Builder, left: Operand, right: Operand, axis: int, span: Span) -
     elif y.type.rank == 0 and x.type.rank:
         y = spread(b, y, (), x.type.shape, span)
     if x.type.rank != y.type.rank:
-        return b.error("E103", f"lamination needs equal shapes: {show_type(x.type)} and {show_type(y.type)}", span)
+        return b.error(Code.E103, f"lamination needs equal shapes: {show_type(x.type)} and {show_type(y.type)}", span)
     for mine, theirs in zip(x.type.shape, y.type.shape, strict=True):
-        if not require_equal(b, mine, theirs, "E103", span, f"lamination needs equal shapes: {mine} meets {theirs}", left, right):
+        if not require_equal(
+            b, mine, theirs, Code.E103, span, f"lamination needs equal shapes: {mine} meets {theirs}", left, right
+        ):
             return b.poison(span)
     shape = (*x.type.shape[:axis], ONE + ONE, *x.type.shape[axis:])
     values = (x.value, y.value)

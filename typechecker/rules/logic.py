@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...lang.codes import Code
 from ...lang.source import Span
 from ..agreement import principal_frame
 from ..builder import Builder
@@ -64,7 +65,7 @@ def compared(b: Builder, function: str, left: Operand, right: Operand, span: Spa
     """One comparison by its core name."""
     if text_and_numbers(left, right):
         if function not in ("eq", "ne"):
-            return b.error("E300", f"`{b.glyph}` compares text with text or numbers with numbers", span,
+            return b.error(Code.E300, f"`{b.glyph}` compares text with text or numbers with numbers", span,
                            labels=(label(b, left), label(b, right)))  # fmt: skip
         shape = principal_frame(b, (left, right), span)
         return b.poison(span) if shape is None else constant_array(b, function == "ne", BOOL, shape, span)
@@ -74,7 +75,7 @@ def compared(b: Builder, function: str, left: Operand, right: Operand, span: Spa
         kind = comparison(x.type.element, y.type.element)
         assert kind is not None
         if kind not in FUNCTIONS[function].kinds:
-            return b.error("E300", f"`{b.glyph}` needs real numbers; complex numbers have no order", span,
+            return b.error(Code.E300, f"`{b.glyph}` needs real numbers; complex numbers have no order", span,
                            labels=(label(b, left), label(b, right)))  # fmt: skip
         if not (x.poisoned or y.poisoned) and (rounds(x, y) or rounds(y, x)):
             if principal_frame(b, (x, y), span) is None:
@@ -118,7 +119,7 @@ def first_occurrence(b: Builder, x: Operand, axis: Operand | None, span: Span) -
 def select(b: Builder, left: Operand, right: Value, axis: Operand | None, span: Span) -> Value:
     """`m ¿ (a ⋄ b)`: a where m holds, else b; each pair of tuple items in turn."""
     if not isinstance(right, TupleOperand) or len(right.items) != 2:
-        return b.error("E305", "`¿` takes a tuple of two on its right: `m ¿ (a ⋄ b)`", span)
+        return b.error(Code.E305, "`¿` takes a tuple of two on its right: `m ¿ (a ⋄ b)`", span)
     mask = as_bool(b, left, span)
     return b.poison(span) if mask is None else _select(b, mask, right.items[0], right.items[1], span)
 
@@ -126,7 +127,7 @@ def select(b: Builder, left: Operand, right: Value, axis: Operand | None, span: 
 def _select(b: Builder, mask: Operand, yes: Value, no: Value, span: Span) -> Value:
     if isinstance(yes, TupleOperand) or isinstance(no, TupleOperand):
         if not (isinstance(yes, TupleOperand) and isinstance(no, TupleOperand) and len(yes.items) == len(no.items)):
-            return b.error("E305", "the two sides of `¿` are tuples of different structure", span)
+            return b.error(Code.E305, "the two sides of `¿` are tuples of different structure", span)
         return TupleOperand(tuple(_select(b, mask, p, q, span) for p, q in zip(yes.items, no.items, strict=True)))
     if yes.poisoned or no.poisoned:
         return b.poison(span)

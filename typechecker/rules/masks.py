@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...lang.codes import Code
 from ...lang.source import Span
 from ..builder import Builder
 from ..core import Compress, Expand, Gather, Iota, Reshape, Where
@@ -59,7 +60,7 @@ def compress(b: Builder, left: Operand, right: Operand, axis: Operand | None, sp
 
 def _too_deep(b: Builder, left: Operand, span: Span) -> Operand:
     message = f"the left argument of `{b.glyph}` must be a vector or a scalar, but this is {show_type(left.type)}"
-    return b.error("E131", message, span, labels=(label(b, left),))
+    return b.error(Code.E131, message, span, labels=(label(b, left),))
 
 
 def _axis_of(b: Builder, right: Operand, axis: Operand | None, span: Span) -> int | None:
@@ -85,7 +86,7 @@ def by_mask(b: Builder, mask: Operand, right: Operand, axis: int, span: Span) ->
     if one_item(mask) and mask.type.shape != (length,):
         mask = spread(b, to_scalar(b, mask, span), (), (length,), span)
     message = f"this mask has {mask.type.shape[0]} elements, but the axis it selects from has {length}"
-    if not require_equal(b, mask.type.shape[0], length, "E101", span, message, mask, right):
+    if not require_equal(b, mask.type.shape[0], length, Code.E101, span, message, mask, right):
         return b.poison(span)
     size = b.mask_size(mask, length, span)
     shape = (*x.type.shape[:axis], variable(size), *x.type.shape[axis + 1 :])
@@ -110,10 +111,10 @@ def replicate(b: Builder, left: Operand, counts: tuple[int, ...], right: Operand
         x = _extended(b, x, axis, shape, span)
     length_now = x.type.shape[axis]
     message = f"{len(counts)} counts meet an axis of {length_now}"
-    if not require_equal(b, number(len(counts)), length_now, "E101", span, message, left, right):
+    if not require_equal(b, number(len(counts)), length_now, Code.E101, span, message, left, right):
         return b.poison(span)
     if sum(abs(c) for c in counts) > MOST_COUNTS * 256:
-        return b.error("E702", "this replication is too large to write out", span)
+        return b.error(Code.E702, "this replication is too large to write out", span)
     indices = [i if c > 0 else -1 for i, c in enumerate(counts) for _ in range(abs(c))]
     made = pick_cells(b, x, indices, axis, span)
     if left.type.element.kind is Kind.BOOL and not made.poisoned:
@@ -210,7 +211,7 @@ def _expand_literal(b: Builder, left: Operand, counts: tuple[int, ...], right: O
         x = _extended(b, x, axis, [number(wanted) if at == axis else s for at, s in enumerate(x.type.shape)], span)
     have = x.type.shape[axis]
     message = f"this mask holds {wanted} times, but the axis has {have} cells"
-    if not require_equal(b, number(wanted), have, "E201", span, message, left, right):
+    if not require_equal(b, number(wanted), have, Code.E201, span, message, left, right):
         return b.poison(span)
     indices: list[int] = []
     cell = 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ...lang.codes import Code
 from ...lang.source import Span
 from ..builder import Builder
 from ..core import Format, Library, Op, ValueId, named
@@ -59,7 +60,7 @@ def decode(b: Builder, left: Operand, right: Operand, axis: Operand | None, span
     if x.type.rank and y.type.rank and x.type.shape[-1] != ONE and y.type.shape[0] != ONE:
         inner, outer = x.type.shape[-1], y.type.shape[0]
         message = f"the inner axes of `⊥` differ: {inner} on the left and {outer} on the right"
-        if not require_equal(b, inner, outer, "E102", span, message, left, right):
+        if not require_equal(b, inner, outer, Code.E102, span, message, left, right):
             return b.poison(span)
     type = ArrayType(_counted(b, left, right) or Element(x.type.element.kind), (*x.type.shape[:-1], *y.type.shape[1:]))
     return b.emit(lambda r: named(r, "decode", x.value, y.value), type, span)
@@ -97,7 +98,7 @@ def key_pair(b: Builder, pair: TupleOperand, span: Span) -> Operand:
         first, second = items[0], items[1]
         if first.type.rank == 0 and second.type.rank == 0:
             return join_along(b, to_vector(b, first, span), to_vector(b, second, span), 0, span)
-    return b.error("E305", "the key of `?` is one integer or a pair of integers", span)
+    return b.error(Code.E305, "the key of `?` is one integer or a pair of integers", span)
 
 
 def random(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
@@ -106,7 +107,7 @@ def random(b: Builder, left: Operand, right: Operand, axis: Operand | None, span
         return b.poison(span)
     pair = left.type.rank == 1 and left.type.shape[0] == number(2)
     if left.type.rank and not pair:
-        return b.error("E131", f"the key of `?` is one integer or a pair, but this is {show_type(left.type)}", span,
+        return b.error(Code.E131, f"the key of `?` is one integer or a pair, but this is {show_type(left.type)}", span,
                        labels=(label(b, left),))  # fmt: skip
     sizes = size_arguments(b, right, span, "the shape of `?`")
     if sizes is None or not require_natural(b, sizes, span, "a size"):
@@ -128,7 +129,7 @@ def conversion(kind: Kind) -> Callable[[Builder, Operand, Operand | None, Span],
         y = b.to_number(x, span)
         have = y.type.element.kind
         if Kind.CHAR in (have, kind) and have is not kind and not (have.is_integer or kind.is_integer):
-            return b.error("E300", f"`{kind.value}` does not convert {show_type(x.type)}", span, labels=(label(b, x),),
+            return b.error(Code.E300, f"`{kind.value}` does not convert {show_type(x.type)}", span, labels=(label(b, x),),
                            notes=("text converts to integers (code points) and back",))  # fmt: skip
         made = b.convert(y, kind, span)
         return b.retyped(made, ArrayType(strong(made.type.element), made.type.shape)) if made.static is None else made
@@ -174,7 +175,7 @@ def inverse(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
 
 def _tall(b: Builder, rows: Size, columns: Size, x: Operand, span: Span) -> bool:
     message = f"`⌹` needs at least as many rows as columns: {rows} rows, {columns} columns"
-    return b.require(Obligation(SizeFact(Relation.AT_MOST, columns, rows), "E101", span, message, (label(b, x),)))
+    return b.require(Obligation(SizeFact(Relation.AT_MOST, columns, rows), Code.E101, span, message, (label(b, x),)))
 
 
 def solve(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
@@ -186,13 +187,13 @@ def solve(b: Builder, left: Operand, right: Operand, axis: Operand | None, span:
     if a.type.rank == 0 and y.type.rank == 0:
         return b.scalar("div", (y, a), element, span)
     if a.type.rank > 2 or y.type.rank > 2:
-        return b.error("E131", "`⌹` takes matrices and vectors", span, labels=(label(b, left), label(b, right)))
+        return b.error(Code.E131, "`⌹` takes matrices and vectors", span, labels=(label(b, left), label(b, right)))
     matrix = reshaped(b, a, (*a.type.shape, *(ONE,) * (2 - a.type.rank)), span)
     values = reshaped(b, y, (*y.type.shape, *(ONE,) * (2 - y.type.rank)), span)
     rows, columns = matrix.type.shape
     message = f"`⌹` needs as many values as equations: {values.type.shape[0]} and {rows}"
     if not (_tall(b, rows, columns, right, span)
-            and require_equal(b, values.type.shape[0], rows, "E101", span, message, left, right)):  # fmt: skip
+            and require_equal(b, values.type.shape[0], rows, Code.E101, span, message, left, right)):  # fmt: skip
         return b.poison(span)
     type = ArrayType(element, (columns, values.type.shape[1]))
     made = b.emit_many(lambda r: Library(r, "solve", (values.value, matrix.value)), [type], span)[0]
@@ -212,14 +213,14 @@ def transform(name: str) -> Callable[[Builder, Operand, Operand | None, Span], V
         (y,) = floats(b, (x,), span)
         kind = y.type.element.kind
         if name == "rfft" and kind.is_complex:
-            return b.error("E300", "`⎕rfft` needs real numbers; write `⎕fft` for complex ones", span, labels=(label(b, x),))
+            return b.error(Code.E300, "`⎕rfft` needs real numbers; write `⎕fft` for complex ones", span, labels=(label(b, x),))
         wide = Kind.C64 if kind in (Kind.F32, Kind.C64) else Kind.C128
         if name != "rfft":
             y = b.convert(y, wide, span)
         *frame, n = y.type.shape
         fact = SizeFact(Relation.AT_MOST, ONE, n)
         message = "a transform needs at least one item" + ("" if n == ZERO else f", but {n} may be 0")
-        if not b.require(Obligation(fact, "E204", span, message, (label(b, x),))):
+        if not b.require(Obligation(fact, Code.E204, span, message, (label(b, x),))):
             return b.poison(span)
         length = {"rfft": quotient(n, 2) + 1, "irfft": monus(n, 1) * 2}.get(name, n)
         result = real_kind(wide) if name == "irfft" else wide
@@ -239,7 +240,7 @@ def factors(name: str) -> Callable[[Builder, Operand, Operand | None, Span], Val
         *frame, m, n = y.type.shape
         if name in ("cholesky", "eigh", "det"):
             message = f"`⎕{name}` needs a square matrix, but this is {m} by {n}"
-            if not require_equal(b, m, n, "E101", span, message, x):
+            if not require_equal(b, m, n, Code.E101, span, message, x):
                 return b.poison(span)
         kind = y.type.element.kind
         real, least = real_kind(kind), minimum(m, n)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...lang.codes import Code
 from ...lang.source import Span
 from ..builder import Builder
 from ..core import Stack
@@ -55,7 +56,7 @@ def circular(b: Builder, left: Operand, right: Operand, axis: Operand | None, sp
     codes = static_sizes(b, left)
     picks = None if codes is None else [s.constant for s in codes]
     if picks is None or any(p is None or not -12 <= p <= 12 for p in picks):
-        return b.error("E300", "the left argument of `○` must be a literal from ¯12 to 12", span,
+        return b.error(Code.E300, "the left argument of `○` must be a literal from ¯12 to 12", span,
                        notes=("1 2 3 are sin cos tan, ¯1 ¯2 ¯3 their inverses, 5 6 7 the hyperbolic ones",))  # fmt: skip
     numbers = [p for p in picks if p is not None]
     if left.type.rank == 0:
@@ -74,7 +75,7 @@ def circular(b: Builder, left: Operand, right: Operand, axis: Operand | None, sp
 
 def _same_count(b: Builder, count: int, right: Operand, span: Span) -> Obligation:
     message = f"these arrays do not line up: axis 0 is {count} on the left and {right.type.shape[0]} on the right"
-    return Obligation(SizeFact(Relation.EQUAL, number(count), right.type.shape[0]), "E101", span, message)
+    return Obligation(SizeFact(Relation.EQUAL, number(count), right.type.shape[0]), Code.E101, span, message)
 
 
 def _circular(b: Builder, code: int, right: Operand, span: Span) -> Operand:

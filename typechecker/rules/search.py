@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...lang.codes import Code
 from ...lang.source import Span
 from ..builder import Builder
 from ..core import Iota, IotaGrid, named
@@ -67,13 +68,13 @@ def _cells_agree(b: Builder, table: Operand, arg: Operand, span: Span) -> tuple[
     """The frame of `arg` over cells shaped like `table`'s major cells; None after an error."""
     cell = table.type.shape[1:]
     if arg.type.rank < len(cell):
-        b.error("E131", f"`{b.glyph}` looks for cells of rank {len(cell)}, but this has rank {arg.type.rank}", span,
+        b.error(Code.E131, f"`{b.glyph}` looks for cells of rank {len(cell)}, but this has rank {arg.type.rank}", span,
                 labels=(label(b, table), label(b, arg)))  # fmt: skip
         return None
     cut = arg.type.rank - len(cell)
     for mine, theirs in zip(cell, arg.type.shape[cut:], strict=True):
         message = f"the cells to look for differ in shape: {theirs} meets {mine}"
-        if not require_equal(b, mine, theirs, "E101", span, message, table, arg):
+        if not require_equal(b, mine, theirs, Code.E101, span, message, table, arg):
             return None
     return arg.type.shape[:cut]
 
@@ -114,13 +115,13 @@ def interval_index(b: Builder, left: Operand, right: Operand, axis: Operand | No
         return b.poison(span)
     if text_and_numbers(left, right):
         message = "`⍸` compares text with text or numbers with numbers"
-        return b.error("E300", message, span, labels=(label(b, left), label(b, right)))
+        return b.error(Code.E300, message, span, labels=(label(b, left), label(b, right)))
     shape = _cells_agree(b, left, right, span)
     if shape is None:
         return b.poison(span)
     x, y = _comparable(b, left, right, span)
     if x.type.element.kind.is_complex:
-        return b.error("E300", "`⍸` needs real numbers; complex numbers have no order", span)
+        return b.error(Code.E300, "`⍸` needs real numbers; complex numbers have no order", span)
     high, origin = left.type.shape[0].bounds()[1], b.index_origin
     raw = ArrayType(ranged(Kind.I64, -1, None if high is None else high - 1), shape)
     made = add_origin(b, b.emit(lambda r: named(r, "interval_index", x.value, y.value), raw, span), span)
@@ -133,7 +134,7 @@ def grade(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
         return b.poison(span)
     if x.type.element.kind.is_complex:
         message = f"`{b.glyph}` needs real numbers or text; complex numbers have no order"
-        return b.error("E300", message, span, labels=(label(b, x),))
+        return b.error(Code.E300, message, span, labels=(label(b, x),))
     length, descending = x.type.shape[0], b.glyph == "⍒"
     type = ArrayType(Element(Kind.I64, below=length), (length,), permutation=True)
     return b.emit(lambda r: named(r, "grade", x.value, descending=descending), type, span)
@@ -145,11 +146,11 @@ def grade_by(b: Builder, left: Operand, right: Operand, axis: Operand | None, sp
         return b.poison(span)
     for x in (left, right):
         if x.type.element.kind is not Kind.CHAR:
-            return b.error("E300", f"`⍺{b.glyph}⍵` grades text by a collation order; this is {show_type(x.type)}", span,
+            return b.error(Code.E300, f"`⍺{b.glyph}⍵` grades text by a collation order; this is {show_type(x.type)}", span,
                            labels=(label(b, x),))  # fmt: skip
     order = to_vector(b, left, span)
     if order.type.rank != 1:
-        return b.error("E131", f"a collation order is a vector of characters, but this is {show_type(left.type)}", span)
+        return b.error(Code.E131, f"a collation order is a vector of characters, but this is {show_type(left.type)}", span)
     length, descending = right.type.shape[0], b.glyph == "⍒"
     type = ArrayType(Element(Kind.I64, below=length), (length,), permutation=True)
     return b.emit(lambda r: named(r, "grade_by", order.value, right.value, descending=descending), type, span)
@@ -172,7 +173,7 @@ def _present(b: Builder, x: Operand, y: Operand, span: Span) -> Operand | None:
     if text_and_numbers(x, y):
         return constant_array(b, False, BOOL, x.type.shape[:1], span)
     if y.type.rank != x.type.rank:
-        b.error("E131", f"`{b.glyph}` compares major cells of equal rank: {show_type(x.type)} and {show_type(y.type)}", span)
+        b.error(Code.E131, f"`{b.glyph}` compares major cells of equal rank: {show_type(x.type)} and {show_type(y.type)}", span)
         return None
     if _cells_agree(b, y, x, span) is None:
         return None

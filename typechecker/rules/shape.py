@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 from typing import TypeVar
 
+from ...lang.codes import Code
 from ...lang.source import Span
 from ..builder import Builder
 from ..core import Payload, Reshape, Reverse, Rotate, Transpose
@@ -125,12 +126,12 @@ def ravel(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
         return reshaped(b, x, shape, span)
     axes = static_integers(b, axis)
     if axes is None:
-        return b.error("E132", "the axes of `,` must be known before the program runs", span)
+        return b.error(Code.E132, "the axes of `,` must be known before the program runs", span)
     picked = [a - b.index_origin for a in axes]
     if not picked:
         return reshaped(b, x, (*x.type.shape, ONE), span)
     if picked != list(range(picked[0], picked[0] + len(picked))) or picked[0] < 0 or picked[-1] >= x.type.rank:
-        return b.error("E132", f"`,[…]` merges adjacent axes in order; this array has rank {x.type.rank}", span)
+        return b.error(Code.E132, f"`,[…]` merges adjacent axes in order; this array has rank {x.type.rank}", span)
     first, after = picked[0], picked[-1] + 1
     shape = [*x.type.shape[:first], product(x.type.shape[first:after]), *x.type.shape[after:]]
     return reshaped(b, x, shape, span)
@@ -146,7 +147,7 @@ def fractional_axis(b: Builder, axis: Operand, rank: int, span: Span) -> int | N
     at = math.ceil(value) - b.index_origin
     if 0 <= at <= rank:
         return at
-    b.error("E132", f"there is no place for a new axis at {value} in an array of rank {rank}", span)
+    b.error(Code.E132, f"there is no place for a new axis at {value} in an array of rank {rank}", span)
     return 0
 
 
@@ -207,12 +208,12 @@ def rotate(b: Builder, left: Operand, right: Operand, axis: Operand | None, span
 def _amounts_agree(b: Builder, amount: Operand, x: Operand, rest: tuple[Size, ...], span: Span) -> bool:
     if amount.type.rank != len(rest):
         message = f"the amounts of this rotation have rank {amount.type.rank}; the array without that axis has rank {len(rest)}"
-        b.error("E101", message, span, labels=(label(b, amount), label(b, x)))
+        b.error(Code.E101, message, span, labels=(label(b, amount), label(b, x)))
         return False
     good = True
     for mine, theirs in zip(amount.type.shape, rest, strict=True):
         message = f"a rotation needs one amount a line: {mine} amounts meet {theirs} lines"
-        good = require_equal(b, mine, theirs, "E101", span, message, amount, x) and good
+        good = require_equal(b, mine, theirs, Code.E101, span, message, amount, x) and good
     return good
 
 
@@ -242,19 +243,21 @@ def reorder(b: Builder, left: Operand, right: Operand, axis: Operand | None, spa
     rank, origin = right.type.rank, b.index_origin
     if given is None:
         message = "the left argument of `⍉` must be axes known before the program runs"
-        return b.error("E132", message, span, labels=(label(b, left),))
+        return b.error(Code.E132, message, span, labels=(label(b, left),))
     axes = tuple(a - origin for a in given)
     if len(axes) != rank:
-        return b.error("E132", f"`⍉` needs one axis for each of the {rank} axes, but {len(axes)} are given", span,
+        return b.error(Code.E132, f"`⍉` needs one axis for each of the {rank} axes, but {len(axes)} are given", span,
                        labels=(label(b, right),))  # fmt: skip
     for a in axes:
         if not 0 <= a < rank:
             there = f"axes {origin}..{rank - 1 + origin} exist" if rank else "a scalar has none"
-            return b.error("E132", f"there is no axis {show_number(a + origin)} here: {there}", span, labels=(label(b, right),))
+            return b.error(
+                Code.E132, f"there is no axis {show_number(a + origin)} here: {there}", span, labels=(label(b, right),)
+            )
     count = len(set(axes))
     missing = next((a for a in range(count) if a not in axes), None)
     if missing is not None:
-        return b.error("E132", f"the result's axis {missing + origin} is named by no axis of the array", span)
+        return b.error(Code.E132, f"the result's axis {missing + origin} is named by no axis of the array", span)
     if count == rank:
         return transposed(b, right, axes, span)
     shape = [minimum(*(s for s, to in zip(right.type.shape, axes, strict=True) if to == a)) for a in range(count)]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ...lang.codes import Code
 from ...lang.diagnostics import Edit, Fix
 from ...lang.source import Span
 from ..builder import MOST_AXES, MOST_SIZES, Builder
@@ -76,18 +77,18 @@ def size_arguments(b: Builder, x: Operand, span: Span, what: str) -> tuple[Size,
     if not whole_literal(x) and not require_integers(b, x, span, what):
         return None
     if x.type.rank > 1:
-        b.error("E131", f"{what} must be a scalar or a vector, but this is {show_type(x.type)}", span)
+        b.error(Code.E131, f"{what} must be a scalar or a vector, but this is {show_type(x.type)}", span)
         return None
     count = 1 if x.type.rank == 0 else x.type.shape[0].constant
     if count is not None and count > MOST_SIZES:
         message = f"{count:,} numbers are {what}, one for each axis, and at most {MOST_AXES} axes are supported"
-        b.error("E620", message, span, labels=(label(b, x),))
+        b.error(Code.E620, message, span, labels=(label(b, x),))
         return None
     sizes = static_sizes(b, x)
     if sizes is not None:
         return sizes
     if count is None:
-        b.error("E403", f"how many {what} there are must be known before the program runs", span, labels=(label(b, x),))
+        b.error(Code.E403, f"how many {what} there are must be known before the program runs", span, labels=(label(b, x),))
         return None
     x = b.to_number(x, span)
     bounded: list[Size] = []
@@ -96,7 +97,7 @@ def size_arguments(b: Builder, x: Operand, span: Span, what: str) -> tuple[Size,
         size = _bounded_size(b, item, span)
         if size is None:
             fixes = bounded_fix(b, x) if x.type.rank == 0 else ()
-            b.error("E403", f"{what} must have a bound that is known before the program runs", span, labels=(label(b, x),),
+            b.error(Code.E403, f"{what} must have a bound that is known before the program runs", span, labels=(label(b, x),),
                     notes=("this integer could be anything, so memory would not be finite",
                            "use a size (`≢x`), a `param`, a count (`+/mask`) or a limit (`100⌊0⌈i`)"), fixes=fixes)  # fmt: skip
             return None
@@ -115,9 +116,9 @@ def _exact_quotients(b: Builder, pairs: tuple[tuple[Size, Size], ...], span: Spa
     """`a÷b` of two sizes as a size: b must divide a (E201)."""
     made: list[Size] = []
     for top, bottom in pairs:
-        divisor = Obligation(SizeFact(Relation.AT_MOST, ONE, bottom), "E203", span, f"the divisor {bottom} may be 0")
+        divisor = Obligation(SizeFact(Relation.AT_MOST, ONE, bottom), Code.E203, span, f"the divisor {bottom} may be 0")
         message = f"{what} must be whole, but {bottom} may not divide {top}"
-        whole = Obligation(SizeFact(Relation.DIVIDES, bottom, top), "E201", span, message)
+        whole = Obligation(SizeFact(Relation.DIVIDES, bottom, top), Code.E201, span, message)
         if not (b.require(divisor) and b.require(whole)):
             return None
         made.append(quotient(top, bottom))
@@ -154,7 +155,7 @@ def require_natural(b: Builder, sizes: Sequence[Size], span: Span, what: str) ->
     good = True
     for s in sizes:
         message = f"{what} may not be negative, but {s} can be" if s.constant is None else f"{what} may not be negative: {s}"
-        good = b.require(Obligation(SizeFact(Relation.AT_MOST, ZERO, s), "E202", span, message)) and good
+        good = b.require(Obligation(SizeFact(Relation.AT_MOST, ZERO, s), Code.E202, span, message)) and good
     return good
 
 
@@ -164,7 +165,7 @@ def axis_index(b: Builder, axis: Operand | None, default: int, rank: int, span: 
         return default
     value = static_integer(b, axis)
     if value is None:
-        b.error("E132", f"the axis of `{b.glyph}` must be one integer known before the program runs", span)
+        b.error(Code.E132, f"the axis of `{b.glyph}` must be one integer known before the program runs", span)
         return None
     return check_axis(b, value - b.index_origin, rank, span)
 
@@ -175,7 +176,7 @@ def check_axis(b: Builder, axis: int, rank: int, span: Span) -> int | None:
         return axis
     origin = b.index_origin
     there = "a scalar has no axes" if rank == 0 else f"axes {origin}..{rank - 1 + origin} exist"
-    b.error("E132", f"there is no axis {show_number(axis + origin)} here: {there}", span)
+    b.error(Code.E132, f"there is no axis {show_number(axis + origin)} here: {there}", span)
     return None
 
 
@@ -183,5 +184,5 @@ def no_axis(b: Builder, axis: Operand | None, span: Span) -> bool:
     """E132 if an axis was given to a form that has none; the parser refuses one for glyphs of which no form has (E002)."""
     if axis is None:
         return True
-    b.error("E132", f"`{b.glyph}` takes no axis", span)
+    b.error(Code.E132, f"`{b.glyph}` takes no axis", span)
     return False

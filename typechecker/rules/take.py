@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TypeVar
 
+from ...lang.codes import Code
 from ...lang.source import Span
 from ..builder import Builder
 from ..core import Slice, Windows
@@ -78,16 +79,16 @@ def _plan(
     if axis is not None:
         named = static_integers(b, axis)
         if named is None:
-            b.error("E132", f"the axes of `{b.glyph}` must be known before the program runs", span)
+            b.error(Code.E132, f"the axes of `{b.glyph}` must be known before the program runs", span)
             return None
         axes = [a - b.index_origin for a in named]
         if any(check_axis(b, a, rank, span) is None for a in axes):
             return None
         if len(axes) != len(given) or len(set(axes)) != len(axes):
-            b.error("E132", f"`{b.glyph}` needs one amount for each axis named, each once", span)
+            b.error(Code.E132, f"`{b.glyph}` needs one amount for each axis named, each once", span)
             return None
     elif len(given) > rank:
-        b.error("E131", f"{len(given)} amounts are given, but the array has rank {rank}", span, labels=(label(b, right),))
+        b.error(Code.E131, f"{len(given)} amounts are given, but the array has rank {rank}", span, labels=(label(b, right),))
         return None
     amounts: list[Size | None] = [None] * rank
     for at, amount in zip(axes, given, strict=True):
@@ -135,7 +136,7 @@ def windows(b: Builder, left: Operand, right: Operand, axis: Operand | None, spa
     if sizes is None:
         return b.poison(span)
     if len(sizes) > right.type.rank:
-        return b.error("E131", f"{len(sizes)} window sizes are given, but the array has rank {right.type.rank}", span,
+        return b.error(Code.E131, f"{len(sizes)} window sizes are given, but the array has rank {right.type.rank}", span,
                        labels=(label(b, right),))  # fmt: skip
     counts = []
     for k, n in zip(sizes, right.type.shape, strict=False):
@@ -143,7 +144,7 @@ def windows(b: Builder, left: Operand, right: Operand, axis: Operand | None, spa
         for low, high, message in ((ONE, k, f"a window must hold at least one cell, but this is {k}" if k.constant is not None
                                     else f"a window must hold at least one cell, but {k} may be 0"),
                                    (k, n, f"windows of {k} cells {may} not fit an axis of {n}")):  # fmt: skip
-            if not b.require(Obligation(SizeFact(Relation.AT_MOST, low, high), "E202", span, message)):
+            if not b.require(Obligation(SizeFact(Relation.AT_MOST, low, high), Code.E202, span, message)):
                 return b.poison(span)
         counts.append(n - k + 1)
     if not sizes:

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from time import sleep
 from typing import Any, Final, TypeAlias
 
+from ....lang.codes import Code
 from ....lang.diagnostics import Diagnostic, RunFailed
 from ....lang.source import Span
 from ...devices.profile import Profile
@@ -174,7 +175,7 @@ class Cluster:
         notes = tuple(f"{lost.words}" for lost in self.lost[:-1][-3:])
         first = bound.graph.phases[0].span if bound.graph.phases else Span("", 0, 0)
         message = f"{count} lost while the program ran, the last one {last.words}"
-        return RunFailed([Diagnostic("E710", message, Span(first.file, 0, 0), notes=notes)])
+        return RunFailed([Diagnostic(Code.E710, message, Span(first.file, 0, 0), notes=notes)])
 
     # ------------------------------------------------------------------------------ what workers say
 
@@ -186,7 +187,7 @@ class Cluster:
             return found
         if member.version != version():
             raise RunFailed([Diagnostic(
-                "E710", f"worker {member.address} has another version of Rho", Span("", 0, 0),
+                Code.E710, f"worker {member.address} has another version of Rho", Span("", 0, 0),
                 notes=("install on every worker what is installed here",),
             )])  # fmt: skip
         hello = {"token": member.token, "as": "home"}

@@ -19,6 +19,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
+from ....lang.codes import Code
 from ....lang.diagnostics import Diagnostic, RunFailed
 from ....lang.opening import read_text
 from ....lang.source import Span
@@ -163,7 +164,7 @@ def start_resident(dask_worker: Any) -> dict[str, Any]:
 
 
 def failed(message: str) -> RunFailed:
-    return RunFailed([Diagnostic("E710", message, Span("", 0, 0))])
+    return RunFailed([Diagnostic(Code.E710, message, Span("", 0, 0))])
 
 
 def _words(error: BaseException) -> str:

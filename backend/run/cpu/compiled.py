@@ -16,6 +16,7 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
+from ....lang.codes import Code
 from ....lang.source import Span
 from ....typechecker.elements import Kind
 from ....typechecker.sizes import Size
@@ -298,7 +299,7 @@ class CompiledRun:
             value = np.array([word], np.int64).astype(DTYPES[node.compute])
         try:
             implementation(node.function, node.compute, node.kind, node.parameter)(value, None)
-            raise CheckFailed("E703", f"{value[0]} is not a value of {node.kind.value}")
+            raise CheckFailed(Code.E703, f"{value[0]} is not a value of {node.kind.value}")
         except CheckFailed as failure:
             checked = [at for at, one in enumerate(kernel.body) if isinstance(one, Apply) and _may_fail(one)]
             if len(checked) == len(self.spans) and place in checked:

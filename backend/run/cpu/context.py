@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ....lang.codes import Code
 from ....lang.diagnostics import RunFailed
 from ....typechecker.core import CoreGuard
 from ....typechecker.elements import Kind
@@ -46,7 +47,7 @@ class Context:
         """Bind a run-time size.  CheckFailed E403: outside 0 to its cap.  RunFailed E701: a guard that waited for it."""
         cap = None if variable.cap is None else self.size(variable.cap)
         if value < 0 or (cap is not None and value > cap):
-            raise CheckFailed("E403", f"{variable.name} is {value}, outside 0 to {cap}")
+            raise CheckFailed(Code.E403, f"{variable.name} is {value}, outside 0 to {cap}")
         self.sizes[variable] = value
         for guard in self.guards:
             needed = guard.variables()

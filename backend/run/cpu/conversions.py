@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ....lang.codes import Code
 from ....typechecker.elements import Kind
 from ..failures import CheckFailed, shown
 from .kinds import DTYPES, NumArray
@@ -40,12 +41,12 @@ def conversion(kind: Kind, target: Kind, *, checked: bool) -> Any:
         source = x
         if x.dtype.kind == "c" and not target.is_complex:
             if np.any(x.imag):
-                raise CheckFailed("E703", f"{shown(_first(x, x.imag != 0))} has an imaginary part, so it is no {target.value}")
+                raise CheckFailed(Code.E703, f"{shown(_first(x, x.imag != 0))} has an imaginary part, so it is no {target.value}")
             source = x.real
         result = source.astype(dtype)
         lost = np.isfinite(source) & ~np.isfinite(result)
         if lost.any():
-            raise CheckFailed("E703", f"{shown(_first(source, lost))} is too large for {target.value}")
+            raise CheckFailed(Code.E703, f"{shown(_first(source, lost))} is too large for {target.value}")
         return convert(result, out) if out is not None else result
 
     return convert_float
@@ -58,7 +59,7 @@ def require_i64(rounded: Any, what: str) -> None:
     low, high = rounded.min(), rounded.max()
     if not (low >= -_I64_LIMIT and high < _I64_LIMIT):
         bad = ~((rounded >= -_I64_LIMIT) & (rounded < _I64_LIMIT))
-        raise CheckFailed("E703", f"the {what} of {shown(_first(rounded, bad))} is not an i64")
+        raise CheckFailed(Code.E703, f"the {what} of {shown(_first(rounded, bad))} is not an i64")
 
 
 def _require_whole(x: Any, target: Kind) -> Any:
@@ -73,7 +74,7 @@ def _require_whole(x: Any, target: Kind) -> Any:
         case _:
             return x
     if bad.any():
-        raise CheckFailed("E703", f"{shown(_first(x, bad))} is not a whole number, so it is no {target.value}")
+        raise CheckFailed(Code.E703, f"{shown(_first(x, bad))} is not a whole number, so it is no {target.value}")
     return real
 
 
@@ -92,7 +93,7 @@ def _require_range(x: Any, target: Kind) -> Any:
         value = next(int(v) for v in values if not low <= int(v) <= high)
         what = f"a code point (0 to {high})" if target is Kind.CHAR else None
         trouble = f"is not {what}" if what else f"does not fit {target.value} ({shown(low)} to {shown(high)})"
-        raise CheckFailed("E703", f"{shown(value)} {trouble}")
+        raise CheckFailed(Code.E703, f"{shown(value)} {trouble}")
     return x
 
 

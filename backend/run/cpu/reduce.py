@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ....lang.codes import Code
 from ....typechecker.elements import Kind
 from ....typechecker.scalars import identity_of, is_ordered
 from ...graph.phases import PLACES, ApplyNode, Node, Result
@@ -198,5 +199,5 @@ def identity_array(function: str | None, kind: Kind, shape: tuple[int, ...]) -> 
         return np.empty(shape, DTYPES[kind])
     value = identity_of(function, kind)
     if value is None:
-        raise CheckFailed("E204", f"{function} of no items has no value")
+        raise CheckFailed(Code.E204, f"{function} of no items has no value")
     return np.full(shape, value, DTYPES[kind])

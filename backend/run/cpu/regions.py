@@ -16,6 +16,7 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
+from ....lang.codes import Code
 from ....lang.diagnostics import Diagnostic, RunFailed
 from ....typechecker.sizes import Size
 from ...graph import traverse
@@ -380,13 +381,13 @@ class _Launch:
     def fail(self, check: Check, values: list[int]) -> None:
         """Say what the record says."""
         if check.function == "empty":
-            raise RunFailed([Diagnostic("E204", "a reduction with a function needs at least one item", check.span)])
+            raise RunFailed([Diagnostic(Code.E204, "a reduction with a function needs at least one item", check.span)])
         if check.function == "index" or check.function.startswith("shift "):
             failure = outside(values[0], values[1], check.function[6:] if check.function != "index" else None)
             raise RunFailed([Diagnostic(failure.code, failure.message, check.span)])
         if check.function.startswith("size "):
             message = f"{check.function[5:]} is {values[0]}, outside 0 to {values[1]}"
-            raise RunFailed([Diagnostic("E403", message, check.span)])
+            raise RunFailed([Diagnostic(Code.E403, message, check.span)])
         kind = DTYPES[check.compute]
         value = np.array(values[:1], np.int64)
         value = value.view(np.float64).astype(kind) if check.compute.is_float else value.astype(kind)
@@ -394,7 +395,7 @@ class _Launch:
             implementation(check.function, check.compute, check.kind, check.parameter)(value, None)
         except CheckFailed as failure:
             raise RunFailed([Diagnostic(failure.code, failure.message, check.span)]) from None
-        raise RunFailed([Diagnostic("E703", f"{value[0]} is not a value of {check.kind.value}", check.span)])
+        raise RunFailed([Diagnostic(Code.E703, f"{value[0]} is not a value of {check.kind.value}", check.span)])
 
 
 class _Block:

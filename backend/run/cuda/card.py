@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from ....lang.codes import Code
 from ....typechecker.elements import Kind
 from ...graph.chains import joined
 from ...graph.phases import Constant, LibraryPhase, Loop, Structured, ValueId
@@ -67,7 +68,7 @@ def _told(error: BaseException, number: int) -> BaseException:
     text = str(error).strip().splitlines() or [type(error).__name__]
     if isinstance(error, MemoryError) or "cudaErrorMemoryAllocation" in text[0]:
         return MemoryError(text[0])
-    return CheckFailed("E710", f"card {number}: {text[0]}")
+    return CheckFailed(Code.E710, f"card {number}: {text[0]}")
 
 
 class CudaBackend:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ....lang.codes import Code
 from ....typechecker.elements import Kind
 from ....typechecker.scalars import identity_of, neutral
 from ...kernels.complexes import PART
@@ -85,4 +86,4 @@ def _fill_empty(call: Call, function: str, empty: Any, result: Any) -> None:
     if value is not None:
         result[empty] = value
     elif bool(empty.any()):
-        raise CheckFailed("E204", f"{function} of no items has no value")
+        raise CheckFailed(Code.E204, f"{function} of no items has no value")

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ....lang.codes import Code
 from ....lang.diagnostics import Diagnostic, RunFailed
 from ...graph.phases import LibraryPhase
 from ...kernels.cuda_support import LIBRARY
@@ -67,7 +68,7 @@ def _mask_update(call: Call, arrays: Arrays) -> Any:
     cell = arg.shape[mask.ndim :]
     places = call.xp.flatnonzero(mask.reshape(-1))
     if value.ndim and value.shape != (places.size, *cell):
-        raise CheckFailed("E140", f"{value.shape[0]} replacements for {places.size} places")
+        raise CheckFailed(Code.E140, f"{value.shape[0]} replacements for {places.size} places")
     result = arg.copy().reshape(mask.size, *cell)
     result[places] = value
     return result.reshape(arg.shape)
@@ -82,7 +83,7 @@ def _expand(call: Call, arrays: Arrays) -> Any:
     (mask, arg), axis, xp = arrays, call.axis(), call.xp
     places = xp.flatnonzero(mask.reshape(-1))
     if places.size != arg.shape[axis]:
-        raise CheckFailed("E703", f"the mask has {places.size} places for {arg.shape[axis]} items")
+        raise CheckFailed(Code.E703, f"the mask has {places.size} places for {arg.shape[axis]} items")
     result = xp.full((*arg.shape[:axis], mask.size, *arg.shape[axis + 1 :]), FILLS[call.kind()], DTYPES[call.kind()])
     result[(*(slice(None),) * axis, places)] = arg
     return result

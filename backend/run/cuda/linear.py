@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ....lang.codes import Code
 from ..cpu.kinds import DTYPES
 from ..failures import CheckFailed
 from .call import Call
@@ -32,7 +33,7 @@ def _solution(xp: Any, a: Any, b: Any) -> Any:
     r = xp.linalg.qr(a)[1]
     pivots, scale = xp.abs(xp.diagonal(r)), xp.abs(r).max(axis=0)
     if bool((pivots <= scale * _EPSILON * len(a)).any()):
-        raise CheckFailed("E703", _SINGULAR)
+        raise CheckFailed(Code.E703, _SINGULAR)
     return xp.linalg.solve(a, b)
 
 
@@ -60,9 +61,9 @@ def _cholesky(call: Call, arrays: Any) -> Any:
         with raising(xp):
             lower = xp.linalg.cholesky(a)
     except np.linalg.LinAlgError:
-        raise CheckFailed("E703", "the matrix is not positive definite") from None
+        raise CheckFailed(Code.E703, "the matrix is not positive definite") from None
     if not bool((xp.diagonal(lower).real > 0).all()):
-        raise CheckFailed("E703", "the matrix is not positive definite")
+        raise CheckFailed(Code.E703, "the matrix is not positive definite")
     return _shaped(call, lower)
 
 

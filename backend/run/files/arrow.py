@@ -17,6 +17,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ....lang.codes import Code
 from ....lang.reading_clauses import Form, Reading
 from .trouble import FileTrouble, damaged, disagrees
 
@@ -156,7 +157,7 @@ def _streamed(stream: Any) -> Iterator[tuple[list[Column], bool]]:
 def _require(stream: Any, code: int) -> None:
     if code:
         told = stream.get_last_error(pointer(stream)) or b""
-        raise FileTrouble("E704", f"cannot be read: {told.decode(errors='replace') or f'error {code}'}")
+        raise FileTrouble(Code.E704, f"cannot be read: {told.decode(errors='replace') or f'error {code}'}")
 
 
 def _table(schema: Any, array: Any) -> tuple[list[Column], bool]:

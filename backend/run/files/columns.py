@@ -25,6 +25,7 @@ from itertools import chain
 from operator import itemgetter
 from typing import Any, Final
 
+from ....lang.codes import Code
 from ....lang.primitives import nearest
 from ....lang.reading_clauses import AS_WRITTEN
 from ....typechecker.elements import Kind
@@ -148,13 +149,13 @@ class Table:
         if number is not None and wanted.member not in names:
             place = int(number[1])
             if not 1 <= place <= len(names):
-                raise FileTrouble("E704", f"has no column {place}: it has {len(names)}")
+                raise FileTrouble(Code.E704, f"has no column {place}: it has {len(names)}")
             return place - 1, self._headed
         places = [at for at, name in enumerate(names) if name == wanted.member]
         if not places:
             meant = nearest(wanted.member, names)
             hint = f"; did you mean `{meant}`?" if meant else ""
-            raise FileTrouble("E704", f"has no column named {wanted.member}{hint}", f"its columns: {listed(names)}")
+            raise FileTrouble(Code.E704, f"has no column named {wanted.member}{hint}", f"its columns: {listed(names)}")
         if len(places) > 1:
             numbers = " and ".join(str(at + 1) for at in places[:2])
             note = f"name one by its place: `:#{places[0] + 1}`"

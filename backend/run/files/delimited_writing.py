@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ....lang.codes import Code
 from ....typechecker.elements import Kind
 from ..text import shortest_f32
 from .blocks import ITEMS, blocks_of, characters_of
@@ -30,11 +31,11 @@ class Column:
 def require_table(kind: Kind, shape: tuple[int, ...]) -> None:
     """E708: what a table cannot hold."""
     if kind is Kind.CHAR:
-        raise FileTrouble("E708", f"is text of {len(shape)} axes, a column of a table is rows of text `char[n w]`")
+        raise FileTrouble(Code.E708, f"is text of {len(shape)} axes, a column of a table is rows of text `char[n w]`")
     if len(shape) > 2:
-        raise FileTrouble("E708", f"has {len(shape)} axes, a table has two", "write it to an npy file")
+        raise FileTrouble(Code.E708, f"has {len(shape)} axes, a table has two", "write it to an npy file")
     if shape[1:] == (0,):
-        raise FileTrouble("E708", "has no columns, which a table cannot say", "write it to an npy file")
+        raise FileTrouble(Code.E708, "has no columns, which a table cannot say", "write it to an npy file")
 
 
 def texts(delimiter: str, kind: Kind, values: Any) -> Iterator[str]:
@@ -65,12 +66,14 @@ def require_columns(columns: Sequence[Column]) -> None:
         shape = column.values.shape
         if len(shape) != (2 if column.kind is Kind.CHAR else 1):
             wanted = "`char[n w]`" if column.kind is Kind.CHAR else "`[n]`"
-            raise FileTrouble("E708", f"cannot have `{column.name}` of shape [{' '.join(map(str, shape))}]: a column is {wanted}")
+            raise FileTrouble(
+                Code.E708, f"cannot have `{column.name}` of shape [{' '.join(map(str, shape))}]: a column is {wanted}"
+            )
     first = columns[0]
     for column in columns[1:]:
         if len(column.values) != len(first.values):
             lengths = f"`{first.name}` has {len(first.values)} rows, `{column.name}` {len(column.values)}"
-            raise FileTrouble("E708", f"cannot have columns of two lengths: {lengths}")
+            raise FileTrouble(Code.E708, f"cannot have columns of two lengths: {lengths}")
 
 
 def column_texts(delimiter: str, columns: Sequence[Column]) -> Iterator[str]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from ....lang.codes import Code
 from ....typechecker.elements import Kind
 from ..values import NUMPY_NAMES
 from .trouble import FileTrouble, disagrees
@@ -55,9 +56,9 @@ def require_accepted(stored: str, kind: Kind) -> None:
 def require_shape(actual: tuple[int, ...], expected: tuple[int, ...]) -> None:
     """The shape bound from the header must still be the file's."""
     if actual != expected:
-        raise FileTrouble("E705", f"changed while it was read: its shape was {list(expected)} and is now {list(actual)}")
+        raise FileTrouble(Code.E705, f"changed while it was read: its shape was {list(expected)} and is now {list(actual)}")
 
 
 def changed() -> FileTrouble:
     """The file holds more than its header pass found."""
-    return FileTrouble("E705", "changed while it was read")
+    return FileTrouble(Code.E705, "changed while it was read")

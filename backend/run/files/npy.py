@@ -15,6 +15,7 @@ import struct
 from dataclasses import dataclass
 from typing import Any, BinaryIO, Final
 
+from ....lang.codes import Code
 from ....typechecker.elements import Kind
 from .blocks import blocks_of
 from .content import Content, length_of
@@ -158,7 +159,7 @@ def fill(file: BinaryIO, found: Header, kind: Kind, shape: tuple[int, ...]) -> A
 def require_writable(values: Any) -> None:
     """E708: more axes than the format's readers take."""
     if values.ndim > MOST_AXES:
-        raise FileTrouble("E708", f"cannot hold {values.ndim} axes")
+        raise FileTrouble(Code.E708, f"cannot hold {values.ndim} axes")
 
 
 def write(file: BinaryIO, values: Any, kind: Kind) -> None:

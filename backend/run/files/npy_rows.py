@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import Any, Final
 
+from ....lang.codes import Code
 from ....lang.opening import open_regular
 from ....lang.replacing import Replacement
 from ....typechecker.elements import Kind
@@ -181,7 +182,7 @@ class NpySink:
     def end(self) -> None:
         """That was all.  OSError."""
         if self._at != os.fstat(self.handle).st_size:
-            raise FileTrouble("E708", "was not written whole")
+            raise FileTrouble(Code.E708, "was not written whole")
         self.written.end(self.handle)
 
     def discard(self) -> None:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO
 
+from ....lang.codes import Code
 from ....typechecker.elements import Kind
 from . import npy
 from .archive import member, opened
@@ -34,11 +35,11 @@ def _find(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
     members = {info.filename.removesuffix(".npy"): info for info in archive.infolist() if info.filename.endswith(".npy")}
     if name:
         if name not in members:
-            raise FileTrouble("E704", f"has no array named {name}", f"its arrays: {listed(members)}")
+            raise FileTrouble(Code.E704, f"has no array named {name}", f"its arrays: {listed(members)}")
         return members[name]
     if len(members) != 1:
         few = "holds several arrays, name one as `file.npz:name`" if members else "holds no array"
-        raise FileTrouble("E704", few, f"its arrays: {listed(members)}")
+        raise FileTrouble(Code.E704, few, f"its arrays: {listed(members)}")
     return next(iter(members.values()))
 
 

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
+from ....lang.codes import Code
 from ....lang.reading_clauses import AS_WRITTEN, Form, Reading
 from ....typechecker.elements import Kind
 from ..values import NUMPY_NAMES
@@ -59,7 +60,7 @@ def _columns(file: Any, name: str, kind: Kind) -> list[str]:
     """The columns that are asked for, each of a type that the kind accepts."""
     schema = file.schema_arrow
     if name and name not in schema.names:
-        raise FileTrouble("E704", f"has no column named {name}", f"its columns: {listed(schema.names)}")
+        raise FileTrouble(Code.E704, f"has no column named {name}", f"its columns: {listed(schema.names)}")
     wanted = [name] if name else list(schema.names)
     if len(set(schema.names)) != len(schema.names):
         raise disagrees("has two columns of one name")
@@ -105,10 +106,10 @@ def _one_column(content: Content, name: str, kind: Kind, reading: Reading) -> An
     with _opened(content) as file:
         names = list(file.schema_arrow.names)
         if not name and len(names) != 1:
-            raise FileTrouble("E704", "is a table, name a column as `file.parquet:name`", f"its columns: {listed(names)}")
+            raise FileTrouble(Code.E704, "is a table, name a column as `file.parquet:name`", f"its columns: {listed(names)}")
         wanted = name or names[0]
         if names.count(wanted) != 1:
-            raise FileTrouble("E704", f"has no column named {wanted}", f"its columns: {listed(names)}")
+            raise FileTrouble(Code.E704, f"has no column named {wanted}", f"its columns: {listed(names)}")
         (column,), _ = arrow.columns_of(file.read(columns=[wanted], use_threads=False).column(0))
     items = arrow.items_of(column, reading)
     if reading.form is Form.ITEM and column.form is not Form.ITEM:

@@ -23,6 +23,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ....lang.codes import Code
 from ....lang.diagnostics import Diagnostic, Refused, RhoError, RunFailed
 from ....lang.reading_clauses import AS_WRITTEN, Reading
 from ....lang.source import Span
@@ -178,7 +179,9 @@ def content_of(file: str, held: bytes | None) -> tuple[Content, str]:
     """The file and its format, which is known."""
     suffix = os.path.splitext(file)[1].lower()
     if suffix not in READABLE:
-        raise FileTrouble("E704", f"has the suffix {suffix!r}, which is no known format" if suffix else "has no suffix", _known())
+        raise FileTrouble(
+            Code.E704, f"has the suffix {suffix!r}, which is no known format" if suffix else "has no suffix", _known()
+        )
     return Content(file, held), suffix
 
 
@@ -201,4 +204,4 @@ def located(path: str, span: Span) -> Iterator[None]:
 
 def _error(trouble: FileTrouble, path: str, span: Span) -> RhoError:
     diagnostic = Diagnostic(trouble.code, f"`{path}` {trouble.message}", span, notes=trouble.notes)
-    return Refused([diagnostic]) if trouble.code in ("E702", "E706") else RunFailed([diagnostic])
+    return Refused([diagnostic]) if trouble.code in (Code.E702, Code.E706) else RunFailed([diagnostic])

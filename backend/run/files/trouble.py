@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
+from ....lang.codes import Code
 from ....lang.opening import NotRegular
 
 _MOST_NAMES: Final = 20
@@ -19,7 +20,7 @@ _LONGEST_NAME: Final = 80
 class FileTrouble(Exception):
     """One problem with one file: `code`, a sentence that reads on after the file's name, further lines."""
 
-    def __init__(self, code: str, message: str, *notes: str) -> None:
+    def __init__(self, code: Code, message: str, *notes: str) -> None:
         self.code = code
         self.message = message
         self.notes = notes
@@ -28,17 +29,17 @@ class FileTrouble(Exception):
 
 def damaged(message: str, *notes: str) -> FileTrouble:
     """E705: the file does not hold what its format promises."""
-    return FileTrouble("E705", message, *notes)
+    return FileTrouble(Code.E705, message, *notes)
 
 
 def disagrees(message: str, *notes: str) -> FileTrouble:
     """E706: the file is sound but not of the declared type."""
-    return FileTrouble("E706", message, *notes)
+    return FileTrouble(Code.E706, message, *notes)
 
 
 def missing_package(extra: str, package: str) -> FileTrouble:
     """E704: the format is read by a package that is not installed."""
-    return FileTrouble("E704", f"is read by {package}, which is not installed", f"`pip install 'rho-lang[{extra}]'`")
+    return FileTrouble(Code.E704, f"is read by {package}, which is not installed", f"`pip install 'rho-lang[{extra}]'`")
 
 
 def first_line(error: Exception) -> str:
@@ -60,20 +61,20 @@ def system_errors() -> Iterator[None]:
     try:
         yield
     except FileNotFoundError:
-        raise FileTrouble("E704", "does not exist") from None
+        raise FileTrouble(Code.E704, "does not exist") from None
     except IsADirectoryError:
-        raise FileTrouble("E704", "is a folder, not a file") from None
+        raise FileTrouble(Code.E704, "is a folder, not a file") from None
     except PermissionError:
-        raise FileTrouble("E704", "may not be read: permission denied") from None
+        raise FileTrouble(Code.E704, "may not be read: permission denied") from None
     except NotRegular:
-        raise FileTrouble("E704", "is no regular file") from None
+        raise FileTrouble(Code.E704, "is no regular file") from None
     except NotADirectoryError:
-        raise FileTrouble("E704", "does not exist: a folder on its path is a file") from None
+        raise FileTrouble(Code.E704, "does not exist: a folder on its path is a file") from None
     except ValueError as error:  # a NUL in the path
         if "null" not in str(error):
             raise
-        raise FileTrouble("E704", "is not a path") from None
+        raise FileTrouble(Code.E704, "is not a path") from None
     except OSError as error:
-        raise FileTrouble("E704", f"cannot be read: {error.strerror or error}") from None
+        raise FileTrouble(Code.E704, f"cannot be read: {error.strerror or error}") from None
     except MemoryError:
-        raise FileTrouble("E702", "does not fit in memory") from None
+        raise FileTrouble(Code.E702, "does not fit in memory") from None

@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, BinaryIO, Final
 
+from ....lang.codes import Code
 from ....lang.reading_clauses import AS_WRITTEN, Form, Reading
 from ....lang.replacing import Replacement
 from ....lang.source import Span
@@ -75,7 +76,7 @@ def prepare_table(
     """What fills a file of several outputs beside each other, each a column under its name."""
     with located(shown or path, span):
         if _suffix(path) not in _TABLES:
-            raise FileTrouble("E708", "cannot hold several outputs", "a table is a csv or a tsv file")
+            raise FileTrouble(Code.E708, "cannot hold several outputs", "a table is a csv or a tsv file")
         return Prepared(path, _table_writer(path, [_column(*output) for output in outputs]), span)
 
 
@@ -89,7 +90,7 @@ def _column(name: str, values: Any, kind: Kind, reading: Reading) -> Column:
     try:
         texts = texts_of(array, reading)
     except Unsuitable as trouble:
-        raise FileTrouble("E708", trouble.message) from None
+        raise FileTrouble(Code.E708, trouble.message) from None
     width = max(map(len, texts), default=0)
     characters = numpy.array([list(text.ljust(width)) for text in texts], "U1").reshape(*array.shape, width)
     return Column(name, characters, Kind.CHAR)
@@ -127,18 +128,18 @@ def check_writable(path: str, span: Span) -> None:
         _suffix(path)
         target = os.path.realpath(path)
         if not os.path.isdir(os.path.dirname(target)):
-            raise FileTrouble("E708", "cannot be written: its folder does not exist")
+            raise FileTrouble(Code.E708, "cannot be written: its folder does not exist")
         if os.path.isdir(target):
-            raise FileTrouble("E708", "cannot be written: it is a folder")
+            raise FileTrouble(Code.E708, "cannot be written: it is a folder")
 
 
 def _suffix(path: str) -> str:
     suffix = os.path.splitext(path)[1].lower()
     if "\0" in path:
-        raise FileTrouble("E708", "is not a path")
+        raise FileTrouble(Code.E708, "is not a path")
     if suffix not in WRITABLE:
         raise FileTrouble(
-            "E708", f"has the suffix {suffix!r}, which is no known format" if suffix else "has no suffix",
+            Code.E708, f"has the suffix {suffix!r}, which is no known format" if suffix else "has no suffix",
             "files that can be written: " + " ".join(WRITABLE),
         )  # fmt: skip
     return suffix
@@ -180,12 +181,12 @@ def system_trouble() -> Iterator[None]:
     try:
         yield
     except FileNotFoundError:
-        raise FileTrouble("E708", "cannot be written: its folder does not exist") from None
+        raise FileTrouble(Code.E708, "cannot be written: its folder does not exist") from None
     except PermissionError:
-        raise FileTrouble("E708", "cannot be written: permission denied") from None
+        raise FileTrouble(Code.E708, "cannot be written: permission denied") from None
     except NotADirectoryError:
-        raise FileTrouble("E708", "cannot be written: its folder is a file") from None
+        raise FileTrouble(Code.E708, "cannot be written: its folder is a file") from None
     except OSError as error:
-        raise FileTrouble("E708", f"cannot be written: {error.strerror or error}") from None
+        raise FileTrouble(Code.E708, f"cannot be written: {error.strerror or error}") from None
     except MemoryError:
-        raise FileTrouble("E708", "cannot be written: memory ran out") from None
+        raise FileTrouble(Code.E708, "cannot be written: memory ran out") from None

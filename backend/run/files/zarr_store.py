@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO, Final, Protocol
 
+from ....lang.codes import Code
 from ....lang.opening import NotRegular, is_name, open_beneath
 from ....typechecker.elements import Kind
 from . import archive, zarr_metadata
@@ -56,10 +57,10 @@ class _Folder:
         except FileNotFoundError:
             return None
         except (NotRegular, IsADirectoryError):
-            raise FileTrouble("E704", f"has a part `{shown}` that is no regular file") from None
+            raise FileTrouble(Code.E704, f"has a part `{shown}` that is no regular file") from None
         except OSError as error:
             if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.EMLINK):
-                raise FileTrouble("E704", f"has a part `{shown}` that is a link, which is not followed") from None
+                raise FileTrouble(Code.E704, f"has a part `{shown}` that is a link, which is not followed") from None
             raise
 
     def names(self, parts: tuple[str, ...]) -> Iterator[str]:
@@ -130,16 +131,18 @@ def _array(store: _Store, name: str) -> tuple[tuple[str, ...], ZarrArray]:
         raise damaged("is no zarr array or group: it has no metadata")
     if _is_array(root):
         if name:
-            raise FileTrouble("E704", f"is one array, without an array named {name}")
+            raise FileTrouble(Code.E704, f"is one array, without an array named {name}")
         return (), _parsed(root)
     if not name:
-        raise FileTrouble("E704", "is a group of arrays, name one as `file.zarr:name`", f"its arrays: {listed(_arrays(store))}")
+        raise FileTrouble(
+            Code.E704, "is a group of arrays, name one as `file.zarr:name`", f"its arrays: {listed(_arrays(store))}"
+        )
     parts = tuple(name.split("/"))
     if not all(map(is_name, parts)):
-        raise FileTrouble("E704", f"cannot have an array named {name}: a name is made of names of folders and `/`")
+        raise FileTrouble(Code.E704, f"cannot have an array named {name}: a name is made of names of folders and `/`")
     found = _metadata(store, parts)
     if found is None or not _is_array(found):
-        raise FileTrouble("E704", f"has no array named {name}", f"its arrays: {listed(_arrays(store))}")
+        raise FileTrouble(Code.E704, f"has no array named {name}", f"its arrays: {listed(_arrays(store))}")
     return parts, _parsed(found)
 
 

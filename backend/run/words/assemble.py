@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from ....lang.codes import Code
 from ....typechecker.sizes import ONE, ZERO, Size, product
 from ....typechecker.types import ArrayType
 from ...graph import traverse
@@ -137,7 +138,7 @@ class _Assembler:
             () if phase.scan else phase.results,
         )  # fmt: skip
         if not phase.scan:
-            return (Refuse(length, "E204", "a reduction with a function needs at least one item"), *start, turns)
+            return (Refuse(length, Code.E204, "a reduction with a function needs at least one item"), *start, turns)
         arms = Arm((*start, turns), (), (), ()), Arm((), (), (), ())
         return (*map(Room, phase.results), Choose(length, arms, (), ()))
 

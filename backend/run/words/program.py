@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from ....lang.codes import Code
 from ....typechecker.sizes import Size, SizeVariable
 from ...graph.phases import Constant, Fold, Input, LibraryPhase, Loop, Map, Output, Phase, Print, Structured, ValueId
 from ...schedule.plan.model import StreamStep
@@ -151,7 +152,7 @@ class Refuse:
     """The program fails where a size is 0."""
 
     size: Size
-    code: str
+    code: Code
     message: str
 
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from ....lang.codes import Code
 from ....lang.diagnostics import Label
 from ....lang.directives import PRINT, DirectiveReader, Said, Wrong, instead, ticks_of
 from ....lang.primitives import nearest
@@ -119,7 +120,7 @@ class Reader(DirectiveReader[PhaseIndex]):
         words = said.devices
         devices = tuple(name for word in words for name in self.instances(word))
         if len(set(devices)) < len(devices):
-            raise self.wrong(words[0].span, "a device is named twice; it takes one share", "SCH201")
+            raise self.wrong(words[0].span, "a device is named twice; it takes one share", Code.SCH201)
         if said.parts and len(said.parts) != len(devices):
             message = f"{len(said.parts)} shares for {len(devices)} device" + ("s" if len(devices) > 1 else "")
             raise self.wrong(words[0].span, message)
@@ -143,7 +144,7 @@ class Reader(DirectiveReader[PhaseIndex]):
         if meant:
             labels = tuple(Label(each.span, "one is bound here") for each in meant if each.span is not None)
             message = f"`{word.text}` means {len(meant)} values; give them different names"
-            raise self.wrong(word.span, message, "SCH201", labels=labels)
+            raise self.wrong(word.span, message, Code.SCH201, labels=labels)
         is_device = word.text in _devices(self.scope.problem)
         raise self.unknown(word, self.scope.phases, "; it is a device, and a phase is wanted here" if is_device else "")
 

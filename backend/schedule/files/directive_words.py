@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from ....lang.codes import Code
 from ....lang.diagnostics import Diagnostic
 from ....lang.source import Source, Span
 from ....lang.tree import Directive, DirectiveGroup, DirectiveWord
@@ -31,18 +32,18 @@ def words_of(source: Source) -> tuple[tuple[Directive, ...], tuple[Diagnostic, .
             finish()
         elif word == "{":
             if len(stack) > MOST_DEPTH:
-                return (), (Diagnostic("E016", "groups are nested too deeply", span),)
+                return (), (Diagnostic(Code.E016, "groups are nested too deeply", span),)
             stack.append((found.start(), [], []))
         elif word == "}":
             finish()
             if len(stack) == 1:
-                return (), (Diagnostic("E003", "this brace closes nothing", span),)
+                return (), (Diagnostic(Code.E003, "this brace closes nothing", span),)
             start, directives, _ = stack.pop()
             stack[-1][2].append(DirectiveGroup(Span(source.name, start, span.end), tuple(directives)))
         else:
             stack[-1][2].append(DirectiveWord(span, word))
     if len(stack) > 1:
         start = stack[-1][0]
-        return (), (Diagnostic("E003", "this brace is not closed", Span(source.name, start, start + 1)),)
+        return (), (Diagnostic(Code.E003, "this brace is not closed", Span(source.name, start, start + 1)),)
     finish()
     return tuple(stack[0][1]), ()

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from ....lang.codes import Code
 from ....lang.diagnostics import Diagnostic, Rejected, Severity
 from ....lang.source import Source, Span
 from ....lang.tree import Directive as Words
@@ -108,10 +109,10 @@ def _together(directives: Sequence[Directive], problem: Problem, file: Callable[
                 known = problem.device_names()
                 shown = ", ".join(f"`{known[d]}`" for d in several[:4]) + (", …" if len(several) > 4 else "")
                 message = f"`{directive.device}` means {len(several)} devices, and a split value is kept on one: name it"
-                found.append(Diagnostic("SCH202", message, span, notes=(f"its devices: {shown}",)))
+                found.append(Diagnostic(Code.SCH202, message, span, notes=(f"its devices: {shown}",)))
         elif isinstance(directive, Before) and split & set(directive.first) and split & set(directive.then):
             message = "both are cut into shards: `before` waits for all shards of the first"
-            found.append(Diagnostic("SCH203", message, span, Severity.WARNING))
+            found.append(Diagnostic(Code.SCH203, message, span, Severity.WARNING))
     return found
 
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from ....lang.codes import Code
 from ....lang.json_text import TooManyValues, require_few
 from ....lang.primitives import nearest
 
@@ -27,7 +28,7 @@ class Fault:
 
     path: str
     message: str
-    code: str | None = None
+    code: Code | None = None
 
     def __str__(self) -> str:
         return f"{self.path}: {self.message}" if self.path else self.message
@@ -49,7 +50,7 @@ class Faults:
     file: str
     found: list[Fault] = field(default_factory=list)
 
-    def add(self, path: str, message: str, code: str | None = None) -> None:
+    def add(self, path: str, message: str, code: Code | None = None) -> None:
         self.found.append(Fault(path, message, code))
         if len(self.found) >= MOST_FAULTS:
             self.stop()
@@ -73,7 +74,7 @@ class Field:
     path: str
     faults: Faults
 
-    def fault(self, message: str, code: str | None = None) -> None:
+    def fault(self, message: str, code: Code | None = None) -> None:
         self.faults.add(self.path, message, code)
 
     def wrong(self, wanted: str) -> None:

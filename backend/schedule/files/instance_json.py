@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
+from ....lang.codes import Code
 from ....lang.primitives import nearest
 from ..problem import (
     SCHEMA,
@@ -55,7 +56,7 @@ def decode(value: object, faults: Faults, devices: Devices | None = None) -> Pro
     contention = Contention(at["contention"].choice([c.value for c in Contention])) if "contention" in at else Contention.GROUP
     twice = first_duplicate([phase.id for phase in phases])
     if twice is not None:
-        faults.add(f"phases[{twice[1]}].id", f"`{phases[twice[1]].id}` is the id of phases[{twice[0]}] too", "SCH201")
+        faults.add(f"phases[{twice[1]}].id", f"`{phases[twice[1]].id}` is the id of phases[{twice[0]}] too", Code.SCH201)
     places = {phase.id: PhaseIndex(index) for index, phase in enumerate(phases)}
     edges = tuple(_edge(each, places) for each in at["edges"].elements(MOST_EDGES)) if "edges" in at else ()
     problem = Problem(

@@ -9,6 +9,7 @@ from collections.abc import Hashable, Sequence
 from itertools import pairwise
 from typing import TypeVar
 
+from ....lang.codes import Code
 from ....lang.primitives import nearest
 from ..problem import Contention, Link, Problem, Ticks
 from .fields import Fault
@@ -86,7 +87,7 @@ def _phases(problem: Problem) -> list[Fault]:
     twice = first_duplicate([phase.id for phase in problem.phases])
     if twice is not None:
         id = problem.phases[twice[1]].id
-        faults.append(Fault(f"phases[{twice[1]}].id", f"`{id}` is the id of phases[{twice[0]}] too", "SCH201"))
+        faults.append(Fault(f"phases[{twice[1]}].id", f"`{id}` is the id of phases[{twice[0]}] too", Code.SCH201))
     kinds = {group.kind for group in problem.devices}
     for place, phase in enumerate(problem.phases):
         path = f"phases[{place}]"

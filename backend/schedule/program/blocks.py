@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from ....lang.codes import Code
 from ....lang.diagnostics import Diagnostic
 from ....lang.directives import PRINT, DirectiveReader
 from ....lang.source import Source
@@ -61,7 +62,7 @@ def _order(problem: Problem) -> Conflict | None:
     lines = tuple(fact.directive for fact in facts if fact.directive is not None)
     words = tuple(fact.words for fact in facts if fact.directive is None)
     several = len({directive.line for directive in lines}) > 1
-    return Conflict("SCH102" if words and not several else "SCH101", lines, words, order_hint(problem, facts))
+    return Conflict(Code.SCH102 if words and not several else Code.SCH101, lines, words, order_hint(problem, facts))
 
 
 def _names(core: Core) -> list[str]:

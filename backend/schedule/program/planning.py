@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
+from ....lang.codes import Code
 from ....lang.diagnostics import Diagnostic, Label, Refused, Rejected, RunFailed, Severity
 from ....lang.source import Source, Span
 from ....lang.tree import DirectiveWord, Schedule
@@ -33,7 +34,7 @@ from ..solve.objectives import GENERATED, values
 from ..timeline.fences import synchronise
 from ..timeline.timing import Timer
 from ..verify.plans import check_plan
-from ..verify.schedules import Code, verify
+from ..verify.schedules import Rule, verify
 from .described import description_faults, label_faults, own_faults
 from .gangs import bound_together, plan_together
 from .gangs_of_plan import described_faults, faults_of, gangs_of
@@ -168,7 +169,7 @@ def _planned(
     texts = texts_of(core)
     plan = plan_of(program, answer, texts)
     faults = check_plan(plan, bound)
-    if any(fault.code is Code.V4 for fault in faults):
+    if any(fault.code is Rule.V4 for fault in faults):
         places = frozenset((int(edge.source), int(edge.target)) for edge in program.problem.edges)
         program = former(program.bound, places, {gang.loop.id: gang for gang in program.gangs.values()})
         answer = replace(best(program.problem, budget), speculated=answer.speculated)
@@ -191,7 +192,7 @@ def _failed(failures: Sequence[str], core: Core) -> Iterator[Diagnostic]:
     if failures:
         span = core.schedules[0].span if core.schedules else Span(core.sources[0].name if core.sources else "", 0, 0)
         message = "a part of the planner failed and was left out; the plan is valid, but a better one may be missed"
-        yield Diagnostic("SCH303", message, span, Severity.WARNING, notes=tuple(failures[:4]))
+        yield Diagnostic(Code.SCH303, message, span, Severity.WARNING, notes=tuple(failures[:4]))
 
 
 def _best(problem: Problem, budget: Budget) -> Answer:
@@ -203,7 +204,7 @@ def _best(problem: Problem, budget: Budget) -> Answer:
 def _violations(program: ProgramProblem, answer: Answer) -> list[str]:
     """Of stored plans the fences are `checking`'s to judge; those of new ones are judged here too."""
     sync = None if answer.schedule is None else synchronise(program.problem, answer.schedule)
-    return [str(one) for one in verify(program.problem, answer, sync) if one.code is not Code.V7]
+    return [str(one) for one in verify(program.problem, answer, sync) if one.code is not Rule.V7]
 
 
 # --------------------------------------------------------------------------------------- directives
@@ -249,7 +250,7 @@ def _unguessable(directives: Sequence[Directive], bound: BoundGraph, program: Pr
         if isinstance(directive, Speculate) and program.phases[directive.phase].id not in able:
             line = directive.line
             message = f"`{line.text}`: only a choice whose arms cannot fail or print, and make no sizes, can run both"
-            yield Diagnostic("SCH102", message, Span(file, line.start, line.end))
+            yield Diagnostic(Code.SCH102, message, Span(file, line.start, line.end))
 
 
 def _giving_way(block: Schedule, asked: Sequence[Objective], first: Sequence[Objective]) -> Iterator[Diagnostic]:
@@ -261,7 +262,7 @@ def _giving_way(block: Schedule, asked: Sequence[Objective], first: Sequence[Obj
         if words[:1] in (["minimize"], ["minimise"]):
             wanted = " ".join(objective.value for objective in first)
             message = f"`{' '.join(words)}` gives way to what was asked for: {wanted}"
-            yield Diagnostic("SCH204", message, directive.span, Severity.NOTE)
+            yield Diagnostic(Code.SCH204, message, directive.span, Severity.NOTE)
 
 
 def _aiming(program: ProgramProblem, first: Sequence[Objective], asked: Sequence[Objective]) -> ProgramProblem:
@@ -283,7 +284,7 @@ def _without_plan(answer: Answer, core: Core, program: ProgramProblem) -> Reject
             from ..solve.smt.conflict import certified_bound
 
             notes = (f"certain is that none is shorter than {time_text(certified_bound(program.problem) * tick_ns)}", hint)
-        return RunFailed([Diagnostic("E709", message, span, notes=notes)])
+        return RunFailed([Diagnostic(Code.E709, message, span, notes=notes)])
     if answer.conflict.phase is not None and not answer.conflict.directives:
         span = program.phases[answer.conflict.phase].span
     return Rejected([conflict_diagnostic(answer.conflict, span, tick_ns)])
@@ -326,7 +327,7 @@ def require_current(plan: Plan, core: Core, bound: BoundGraph, profile: Profile 
         stale.append("its device profile has another fingerprint")
     if stale:
         message = "the plan is out of date: " + "; ".join(stale)
-        raise Refused([Diagnostic("SCH301", message, Span(where, 0, 0), notes=("plan again with `rho plan … -o PLAN`",))])
+        raise Refused([Diagnostic(Code.SCH301, message, Span(where, 0, 0), notes=("plan again with `rho plan … -o PLAN`",))])
 
 
 def faults_of_stored(plan: Plan, bound: BoundGraph, core: Core, profile: Profile | None) -> list[str]:

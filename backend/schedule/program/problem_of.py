@@ -19,6 +19,7 @@ from itertools import accumulate, pairwise
 from math import prod
 from typing import Final
 
+from ....lang.codes import Code
 from ....lang.diagnostics import Diagnostic, Refused
 from ....typechecker.sizes import SizeVariable
 from ...devices.cost import Execution, combine_ticks, making_ticks, missing_operation, phase_ticks
@@ -154,7 +155,7 @@ def _require_kernels(bound: BoundGraph, profile: Profile, groups: Sequence[Devic
             names = ", ".join(group.id for group in groups)
             message = f"no device can run `{operation}`: no table of {names} is for it"
             notes = (f'add `[device.op."{operation}"]` to a device of the profile (docs/devices.md)',)
-            problems.append(Diagnostic("SCH104", message, phase.span, notes=notes))
+            problems.append(Diagnostic(Code.SCH104, message, phase.span, notes=notes))
     if problems:
         raise Refused(problems)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from ....lang.codes import Code
 from ..problem import Answer, Baseline, Conflict, Problem, Proof, Schedule, Status
 from ..timeline.orders import order_of
 from ..timeline.timing import Timer
@@ -116,7 +117,7 @@ def _plan(problem: Problem, budget: Budget, known: Schedule | None = None) -> An
             break
     table = tuple(Baseline(candidate.name, candidate.ticks) for candidate in context.compared)
     if context.conflict is not None or found.schedule is None:
-        return _nothing(problem, found, table, context.conflict if not chunked else Conflict("SCH103", (), ()))
+        return _nothing(problem, found, table, context.conflict if not chunked else Conflict(Code.SCH103, (), ()))
     return _answer(found, table)
 
 

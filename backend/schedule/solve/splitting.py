@@ -18,6 +18,7 @@ from itertools import permutations
 from math import factorial
 from typing import Final
 
+from ....lang.codes import Code
 from ..problem import Conflict, Directive, PhaseIndex, Schedule, Ticks
 from ..timeline.orders import order_of
 from ..timeline.timing import Decisions, Mode, Sending, Timer
@@ -100,7 +101,7 @@ class _Dealer(Star):
         if missing != need - sum(have):
             shown += f", which beside what else is there has room for {100 * sum(caps) // self.rows} % of it"
         return Conflict(
-            "SCH103",
+            Code.SCH103,
             self._blamed(),
             (f"`{self.task.id}` needs {bytes_text(need)}", f"memory is {shown}", f"short {bytes_text(missing)}"),
             "stream it in parts, or add a device",

@@ -11,7 +11,7 @@ from itertools import accumulate, combinations, pairwise
 from math import prod
 
 from .execution import Box, Clock, Execution, Key, Lack, Match, Piece, Position, Read, Task
-from .violation import Code, Violation
+from .violation import Rule, Violation
 
 # ------------------------------------------------------------------------------------------ boxes
 
@@ -95,7 +95,7 @@ def resident(execution: Execution) -> Iterator[Violation]:
 def ordered(execution: Execution) -> Iterator[Violation]:
     """What is there by the ticks is there for certain, and so is everything that has to come before.  See Note [Certain]."""
     for wait in {fence for fences in execution.waits.values() for fence in fences} - execution.fences.keys():
-        yield Violation(Code.V2, f"nothing passes fence f{wait}")
+        yield Violation(Rule.V2, f"nothing passes fence f{wait}")
         return
     played = 0
     for task, clock in _played(execution):
@@ -110,7 +110,7 @@ def ordered(execution: Execution) -> Iterator[Violation]:
                 yield execution.said(Lack.UNCERTAIN, task, earlier)
         yield from _freed(execution, task, clock)
     if played < sum(map(len, execution.queues)):
-        yield Violation(Code.V2, "queues wait for each other in a circle")
+        yield Violation(Rule.V2, "queues wait for each other in a circle")
 
 
 def _knows(clock: Clock, piece: Piece) -> bool:

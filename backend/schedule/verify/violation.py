@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 
-class Code(Enum):
+class Rule(Enum):
     V1 = "every phase is run once"
     V2 = "queues and waits give every order that is needed, without circles"
     V3 = "the shards of a phase tile its rows"
@@ -21,7 +21,7 @@ class Code(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    code: Code
+    code: Rule
     message: str
 
     def __str__(self) -> str:

@@ -16,6 +16,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from .....lang.codes import Code
 from ...failures import CheckFailed
 from ..blas import alone
 from ..kinds import DTYPES, NumArray
@@ -102,7 +103,7 @@ def _full_rank_solution(a: NumArray, b: NumArray) -> NumArray:
     else:
         full, solution = system.run(a, b), system.solution
         if full is None:
-            raise CheckFailed("E703", _SINGULAR)
+            raise CheckFailed(Code.E703, _SINGULAR)
     if not full:
         _check_rank(np.asarray(np.linalg.qr(a, "r")), _SINGULAR)
     return solution
@@ -112,7 +113,7 @@ def _square_solution(a: NumArray, b: NumArray, trouble: str) -> NumArray:
     try:
         return np.linalg.solve(a, b)
     except np.linalg.LinAlgError:
-        raise CheckFailed("E703", trouble) from None
+        raise CheckFailed(Code.E703, trouble) from None
 
 
 def _check_rank(r: NumArray, trouble: str = "the matrix has not full rank") -> None:
@@ -120,7 +121,7 @@ def _check_rank(r: NumArray, trouble: str = "the matrix has not full rank") -> N
     scale = np.abs(r).max(axis=-2, initial=0.0)
     pivots = np.abs(np.diagonal(r, axis1=-2, axis2=-1))
     if np.any(pivots <= scale * _EPSILON * r.shape[-2]):
-        raise CheckFailed("E703", trouble)
+        raise CheckFailed(Code.E703, trouble)
 
 
 def _determinant(a: NumArray) -> tuple[NumArray]:
@@ -131,7 +132,7 @@ def _determinant(a: NumArray) -> tuple[NumArray]:
 
 
 def _cholesky(a: NumArray) -> tuple[NumArray]:
-    trouble = CheckFailed("E703", "the matrix is not positive definite")
+    trouble = CheckFailed(Code.E703, "the matrix is not positive definite")
     if not a.size:
         return (a,)
     try:
@@ -241,7 +242,7 @@ def _prepared_solution(a: NumArray, target: NumArray, dtype: Any) -> Again | Non
         b = operands[0] if len(operands) > 1 else identity
         full = system.run(a, b if b.ndim == 2 else b[:, np.newaxis])
         if full is None:
-            raise CheckFailed("E703", _SINGULAR)
+            raise CheckFailed(Code.E703, _SINGULAR)
         if not full:
             _check_rank(np.asarray(np.linalg.qr(a.astype(dtype), "r")), _SINGULAR)
         target = targets[0]

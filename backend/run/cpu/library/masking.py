@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from .....lang.codes import Code
 from ...failures import CheckFailed
 from ..kinds import DTYPES, FILLS, NumArray
 from .frames import Arrays, Call, Implementation, cell_by_cell, whole
@@ -28,7 +29,7 @@ def mask_update(call: Call, arg: NumArray, mask: NumArray, value: NumArray) -> N
     chosen = mask.reshape(-1)
     places = int(np.count_nonzero(chosen))
     if value.ndim and value.shape != (places, *cell):
-        raise CheckFailed("E140", f"{value.shape[0]} replacements for {places} places")
+        raise CheckFailed(Code.E140, f"{value.shape[0]} replacements for {places} places")
     result.reshape(mask.size, *cell)[chosen] = value
     return result
 
@@ -50,7 +51,7 @@ def expand(call: Call, mask: NumArray, arg: NumArray) -> NumArray:
     axis, chosen = call.axis(), mask.reshape(-1)
     places = int(np.count_nonzero(chosen))
     if places != arg.shape[axis]:
-        raise CheckFailed("E703", f"the mask has {places} places for {arg.shape[axis]} items")
+        raise CheckFailed(Code.E703, f"the mask has {places} places for {arg.shape[axis]} items")
     kind = call.kind()
     shape = (*arg.shape[:axis], len(chosen), *arg.shape[axis + 1 :])
     result = np.full(shape, FILLS[kind], DTYPES[kind])

@@ -16,6 +16,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from .....lang.codes import Code
 from .....typechecker.elements import Kind
 from .....typechecker.scalars import FUNCTIONS, SUMMED, identity_of
 from ....scalar.special import real_quotient
@@ -60,7 +61,7 @@ def identity(function: str, kind: Kind) -> NumArray:
     """What no items give; E204 where there is no such value."""
     value = identity_of(function, kind)
     if value is None:
-        raise CheckFailed("E204", f"{function} of no items has no value")
+        raise CheckFailed(Code.E204, f"{function} of no items has no value")
     return np.array(value, DTYPES[kind])
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
+from .....lang.codes import Code
 from ...constraints import devices_named
 from ...problem import Conflict, Deadline, Directive, LimitMachines, LimitMemory, Problem
 from ...timeline.orders import order_of
@@ -42,7 +43,7 @@ def find_conflict(problem: Problem, steps: Steps | None = None) -> Conflict | No
         directives = tuple(fact.directive for fact in orders if fact.directive is not None)
         words = tuple(fact.words for fact in orders if fact.directive is None)
         several = len({directive.line for directive in directives}) > 1
-        return Conflict("SCH102" if words and not several else "SCH101", directives, words, order_hint(problem, orders))
+        return Conflict(Code.SCH102 if words and not several else Code.SCH101, directives, words, order_hint(problem, orders))
     found = memory_conflict(problem)
     if found is not None:
         return found
@@ -91,7 +92,10 @@ def _deadline_conflict(problem: Problem, deadline: Deadline, bound: int, certify
     if any(isinstance(d, LimitMachines) for d in kept):
         words += " on so few machines"
     return Conflict(
-        "SCH106", (*kept, deadline), (words,), f"the deadline is {deadline.ticks} ticks: {bound - deadline.ticks} ticks too few"
+        Code.SCH106,
+        (*kept, deadline),
+        (words,),
+        f"the deadline is {deadline.ticks} ticks: {bound - deadline.ticks} ticks too few",
     )
 
 
@@ -137,12 +141,12 @@ class _Deletion:
         if deadlines:
             tightest = min(deadlines, key=lambda d: d.ticks)
             return Conflict(
-                "SCH106", tuple(directives), (f"no schedule takes {tightest.ticks} ticks or fewer",), "give it more time"
+                Code.SCH106, tuple(directives), (f"no schedule takes {tightest.ticks} ticks or fewer",), "give it more time"
             )
         if any(isinstance(d, LimitMachines) for d in directives):
-            return Conflict("SCH106", tuple(directives), ("no schedule uses so few machines",), "allow one more machine")
+            return Conflict(Code.SCH106, tuple(directives), ("no schedule uses so few machines",), "allow one more machine")
         if not limits and not capped:
-            return Conflict("SCH102" if problem.edges else "SCH101", tuple(directives), self._no_way(directives))
+            return Conflict(Code.SCH102 if problem.edges else Code.SCH101, tuple(directives), self._no_way(directives))
         facts: list[str] = []
         names = problem.device_names()
         for index in capped:
@@ -162,7 +166,7 @@ class _Deletion:
         if need is not None:
             fits = f"`limit memory {limits[0].device} {limit_text(need)}`" if limits else f"a device with {bytes_text(need)}"
             hint = f"{fits} would fit; or {hint}"
-        return Conflict("SCH103", tuple(directives), tuple(facts), hint)
+        return Conflict(Code.SCH103, tuple(directives), tuple(facts), hint)
 
     def _no_way(self, directives: list[Directive]) -> tuple[str, ...]:
         if not self.problem.links:

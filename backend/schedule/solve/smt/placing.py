@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from .....lang.codes import Code
 from ...constraints import allowed_devices, devices_named, restrictions
 from ...problem import Conflict, DeviceIndex, Directive, Keep, LimitMemory, NoSplit, PhaseIndex, Place, Problem, Split
 from ...timeline.timing import Timer
@@ -20,7 +21,7 @@ def placing_conflict(problem: Problem) -> Conflict | None:
             able = ", ".join(sorted(phase.ticks)) or "no class"
             present = ", ".join(sorted({group.kind for group in problem.devices}))
             return Conflict(
-                "SCH104", (), (f"`{phase.id}` runs on {able}; the devices are {present}",), "add a device of such a class"
+                Code.SCH104, (), (f"`{phase.id}` runs on {able}; the devices are {present}",), "add a device of such a class"
             )
         for directive in asked:
             named = _asked_devices(problem, directive, p)
@@ -29,7 +30,7 @@ def placing_conflict(problem: Problem) -> Conflict | None:
             if phase.home and int(problem.home) not in named:
                 home = problem.device_names()[problem.home]
                 return Conflict(
-                    "SCH105",
+                    Code.SCH105,
                     (directive,),
                     (f"`{phase.id}` does input or output, which is done on `{home}`",),
                     "place what it reads" if any(edge.target == p for edge in problem.edges) else "place what reads it",
@@ -42,7 +43,7 @@ def placing_conflict(problem: Problem) -> Conflict | None:
                 kinds = sorted({problem.group_of(DeviceIndex(d)).kind for d in sorted(impossible)})
                 shown = " or ".join(kinds) or directive_device(directive)
                 return Conflict(
-                    "SCH104",
+                    Code.SCH104,
                     (directive,),
                     (f"`{phase.id}` has no kernel for {shown}",),
                     f"it runs on {', '.join(sorted(phase.ticks))}",
@@ -87,8 +88,8 @@ def _contrary(problem: Problem, p: int, asked: list[Place | Split | NoSplit]) ->
             kept = rest
     phase = problem.phases[p]
     if len(kept) == 1:
-        return Conflict("SCH101", tuple(kept), (f"`{phase.id}` cannot be cut so",), None)
-    return Conflict("SCH101", tuple(kept), (), f"`{phase.id}` can be in one place only")
+        return Conflict(Code.SCH101, tuple(kept), (f"`{phase.id}` cannot be cut so",), None)
+    return Conflict(Code.SCH101, tuple(kept), (), f"`{phase.id}` can be in one place only")
 
 
 def _together(problem: Problem, p: int, asked: list[Place | Split | NoSplit]) -> bool:
@@ -192,7 +193,7 @@ def _short(problem: Problem, timer: Timer, p: int, devices: list[int], need: int
         hint = f"a device with {bytes_text(need)} would fit; or {hint}"
     need_words = f"`{problem.phases[p].id}` needs {bytes_text(need)} with its operands"
     facts = (need_words, f"memory is {shown}", f"short {bytes_text(missing)}")
-    return Conflict("SCH103", tuple(kept), facts, hint, PhaseIndex(p))
+    return Conflict(Code.SCH103, tuple(kept), facts, hint, PhaseIndex(p))
 
 
 def memory_needed(problem: Problem, directive: Directive, p: int) -> bool:

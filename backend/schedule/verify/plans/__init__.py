@@ -23,7 +23,7 @@ from ...facts.turns import Shared, shared_loops
 from ...plan.model import DeviceId, Plan, QueueKind, SubPlan, TransferStep
 from ..execution import Execution
 from ..judge import collisions, held_up, needless, ordered, peaks, resident
-from ..violation import Code, Violation
+from ..violation import Rule, Violation
 from .once import once
 from .translate import Translation
 
@@ -59,7 +59,7 @@ def needless_waits(plan: Plan, bound: BoundGraph) -> tuple[Violation, ...]:
     if sum(map(len, execution.queues)) * len(execution.waits) > MOST_WORK:
         return ()
     stated = [(at, fence) for at, fence in needless(execution) if isinstance(fence, int)]
-    return tuple(Violation(Code.V7, f"{execution.names[at[0]]} need not wait for fence f{fence}") for at, fence in stated)
+    return tuple(Violation(Rule.V7, f"{execution.names[at[0]]} need not wait for fence f{fence}") for at, fence in stated)
 
 
 MOST_WORK = 1_000_000
@@ -83,31 +83,31 @@ def _memory(plan: Plan, main: SubPlan, execution: Execution) -> Iterator[Violati
     for device, limit in limits.items():
         peak, _ = found.get(device, (0, 0))
         if limit is not None and peak > limit:
-            yield Violation(Code.V5, f"{device} would hold {peak:,} bytes and has {limit:,}")
+            yield Violation(Rule.V5, f"{device} would hold {peak:,} bytes and has {limit:,}")
         elif peak > said.get(device, 0):
-            yield Violation(Code.V5, f"{device} would hold {peak:,} bytes, the plan says {said.get(device, 0):,}")
+            yield Violation(Rule.V5, f"{device} would hold {peak:,} bytes, the plan says {said.get(device, 0):,}")
 
 
 def _ticks(main: SubPlan, execution: Execution) -> Iterator[Violation]:
     for lane, first, then in collisions(execution):
-        yield Violation(Code.V9, f"{then.what} starts at {then.start}, when {lane} is busy with {first.what} until {first.end}")
+        yield Violation(Rule.V9, f"{then.what} starts at {then.start}, when {lane} is busy with {first.what} until {first.end}")
     for queue, tasks in zip(main.queues, execution.queues, strict=True):
         for task in tasks:
             if not task.start <= task.end:
-                yield Violation(Code.V9, f"{task.what} ends before it starts")
+                yield Violation(Rule.V9, f"{task.what} ends before it starts")
         running = [task for task in tasks if task.lanes]
         if queue.kind is QueueKind.COMPUTE and any(a.start > b.start for a, b in pairwise(running)):
-            yield Violation(Code.V9, f"the steps of {queue.device} are not in the order of their ticks")
+            yield Violation(Rule.V9, f"the steps of {queue.device} are not in the order of their ticks")
         for step in queue.steps:
             if isinstance(step, TransferStep) and not step.start <= step.busy <= step.arrive:
-                yield Violation(Code.V9, f"a transfer of %{step.value} arrives before it starts")
+                yield Violation(Rule.V9, f"a transfer of %{step.value} arrives before it starts")
     for task, told in held_up(execution):
         name = execution.names[task.at[0]]
-        yield Violation(Code.V9, f"{name} goes on before tick {told.end}, until which it waits for {told.what}")
+        yield Violation(Rule.V9, f"{name} goes on before tick {told.end}, until which it waits for {told.what}")
 
 
 def _makespan(plan: Plan) -> Iterator[Violation]:
     steps = [step for queue in plan.main.queues for step in queue.steps]
     last = max((step.arrive if isinstance(step, TransferStep) else getattr(step, "end", 0) for step in steps), default=0)
     if plan.prediction is not None and plan.prediction.makespan != last:
-        yield Violation(Code.V9, f"the plan says {plan.prediction.makespan} ticks, its steps end at {last}")
+        yield Violation(Rule.V9, f"the plan says {plan.prediction.makespan} ticks, its steps end at {last}")

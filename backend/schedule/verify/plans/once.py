@@ -25,7 +25,7 @@ from ...plan.model import (
     phases_of,
 )
 from ..judge import tiled
-from ..violation import Code, Violation
+from ..violation import Rule, Violation
 
 Running = RunStep | LoopStep | JoinStep | BranchStep | CellsStep
 
@@ -39,28 +39,28 @@ def once(plan: Plan, main: SubPlan, bound: BoundGraph, shared: Mapping[PhaseId, 
     effects: list[PhaseId] = []
     found: list[Violation] = []
 
-    def wrong(code: Code, message: str) -> None:
+    def wrong(code: Rule, message: str) -> None:
         found.append(Violation(code, message))
 
     if plan.home not in devices:
-        wrong(Code.V1, f"{plan.home} is home, and no device of the plan")
+        wrong(Rule.V1, f"{plan.home} is home, and no device of the plan")
     for queue in main.queues:
         for step in queue.steps:
             if isinstance(step, StreamStep):
-                wrong(Code.V1, "a pass over stored inputs is planned for one run: no plan that is kept has one")
+                wrong(Rule.V1, "a pass over stored inputs is planned for one run: no plan that is kept has one")
             elif any(named not in phases for named in phases_of(step)):
-                wrong(Code.V1, f"phase #{phases_of(step)[0]} is not in the program")
+                wrong(Rule.V1, f"phase #{phases_of(step)[0]} is not in the program")
                 continue
             elif isinstance(step, JoinStep) and step.phase not in shared:
-                wrong(Code.V1, f"{queue.device} joins phase #{step.phase}, which queues do not run together")
+                wrong(Rule.V1, f"{queue.device} joins phase #{step.phase}, which queues do not run together")
             elif isinstance(step, JoinStep) and step.rows is None:
                 pass  # of a channel: `_of_shared`
             elif phases_of(step) and (queue.device not in devices or queue.kind is not QueueKind.COMPUTE):
-                wrong(Code.V1, f"phase #{phases_of(step)[0]} runs on {queue.device}, which is no device of the plan")
+                wrong(Rule.V1, f"phase #{phases_of(step)[0]} runs on {queue.device}, which is no device of the plan")
             if isinstance(step, CombineStep):
                 combines[step.phase] += 1
                 if queue.device != plan.home:
-                    wrong(Code.V1, f"phase #{step.phase} is combined on {queue.device}, not at home")
+                    wrong(Rule.V1, f"phase #{step.phase} is combined on {queue.device}, not at home")
             elif isinstance(step, RowsStep):
                 for named in step.phases:
                     runs[named].append(step)
@@ -69,14 +69,14 @@ def once(plan: Plan, main: SubPlan, bound: BoundGraph, shared: Mapping[PhaseId, 
                 if isinstance(phases[step.phase], Print | Output):
                     effects.append(step.phase)
                     if queue.device != plan.home:
-                        wrong(Code.V8, f"phase #{step.phase} prints on {queue.device}, not at home")
+                        wrong(Rule.V8, f"phase #{step.phase} prints on {queue.device}, not at home")
     for phase in graph.phases:
         found += _one_phase(phase, runs[phase.id], combines[phase.id], bound, shared)
     for loop in shared.values():
         found += _of_shared(plan, loop)
     order = [phase.id for phase in graph.phases if isinstance(phase, Print | Output)]
     if not found and effects != order:
-        wrong(Code.V8, "what prints is not in the order of the program")
+        wrong(Rule.V8, "what prints is not in the order of the program")
     return found
 
 
@@ -86,20 +86,20 @@ def _one_phase(
     boxes = [step.box for step in runs if isinstance(step, RunStep) and step.box is not None]
     space = space_of(phase, bound.graph.types)
     if not runs:
-        yield Violation(Code.V1, f"phase #{phase.id} does not run")
+        yield Violation(Rule.V1, f"phase #{phase.id} does not run")
     elif any(is_shared(step) for step in runs):
         if phase.id not in shared or not all(is_shared(step) for step in runs):
-            yield Violation(Code.V1, f"phase #{phase.id} is not one loop that queues run together")
+            yield Violation(Rule.V1, f"phase #{phase.id} is not one loop that queues run together")
     elif not all(_fits(step, phase) for step in runs):
-        yield Violation(Code.V1, f"phase #{phase.id} runs in a step of another kind")
+        yield Violation(Rule.V1, f"phase #{phase.id} runs in a step of another kind")
     elif not boxes and len(runs) > 1:
-        yield Violation(Code.V1, f"phase #{phase.id} runs {len(runs)} times")
+        yield Violation(Rule.V1, f"phase #{phase.id} runs {len(runs)} times")
     elif boxes and len(boxes) != len(runs):
-        yield Violation(Code.V1, f"phase #{phase.id} runs whole and in boxes")
+        yield Violation(Rule.V1, f"phase #{phase.id} runs whole and in boxes")
     elif boxes and (space is None or not tiled(whole(space), boxes)):
-        yield Violation(Code.V3, f"the boxes of phase #{phase.id} do not tile it")
+        yield Violation(Rule.V3, f"the boxes of phase #{phase.id} do not tile it")
     elif combines != _is_cut_in_sums(phase, boxes) and not (combines == 1 and boxes and _reduces(phase)):
-        yield Violation(Code.V1, f"phase #{phase.id} is combined {combines} times")
+        yield Violation(Rule.V1, f"phase #{phase.id} is combined {combines} times")
 
 
 def _fits(step: Running | RowsStep, phase: Phase) -> bool:
@@ -137,21 +137,21 @@ def _of_shared(plan: Plan, loop: Shared) -> Iterator[Violation]:
     joined = [(queues[which].device, queues[which].kind) for which, _ in parts]
     if set(joined) != inside or len(set(joined)) != len(joined):
         odd = ", ".join(sorted(device for device, _ in set(joined) ^ inside)) or "one of them twice"
-        yield Violation(Code.V1, f"the queues of {name} and those that run it differ: {odd}")
+        yield Violation(Rule.V1, f"the queues of {name} and those that run it differ: {odd}")
     if any((one.rows is None) != (queues[which].kind is QueueKind.COPY) for which, one in parts):
-        yield Violation(Code.V1, f"{name} has rows on a channel, or none on a device")
+        yield Violation(Rule.V1, f"{name} has rows on a channel, or none on a device")
     rows = sorted(one.rows for _, one in parts if one.rows is not None)
     cut = [(place, axis) for place, axis in enumerate(turn.axes) if axis is not None]
     sizes = {turn.bound.graph.types[turn.next[place]].shape[axis].constant for place, axis in cut}
     if not rows or rows[0][0] or any(a[1] != b[0] for a, b in pairwise(rows)) or any(a >= b for a, b in rows):
-        yield Violation(Code.V3, f"the rows of {name} do not follow each other")
+        yield Violation(Rule.V3, f"the rows of {name} do not follow each other")
     elif sizes and sizes != {rows[-1][1]}:
-        yield Violation(Code.V3, f"the rows of {name} are not those of its states")
+        yield Violation(Rule.V3, f"the rows of {name} are not those of its states")
     if (loop.leave is None) != (step.leave is None) or step.until is not None:
-        yield Violation(Code.V1, f"{name} leaves its states elsewhere than it says")
+        yield Violation(Rule.V1, f"{name} leaves its states elsewhere than it says")
     if len({(one.start, one.end) for _, one in parts}) > 1:
-        yield Violation(Code.V9, f"{name} does not start and end everywhere at the same ticks")
+        yield Violation(Rule.V9, f"{name} does not start and end everywhere at the same ticks")
     last = 0 if step.leave is None else length(step.leave)
     ticks = max(1, step.making + (turn.loop.trip.constant or 0) * length(step.body) + last)
     if step.end - step.start != ticks:
-        yield Violation(Code.V9, f"{name} takes {step.end - step.start} ticks, its turns {ticks}")
+        yield Violation(Rule.V9, f"{name} takes {step.end - step.start} ticks, its turns {ticks}")

@@ -39,7 +39,7 @@ from ...plan.model import (
 )
 from ..execution import Box, Execution, Lack, Match, Piece, Read, Task
 from ..judge import volume
-from ..violation import Code, Violation
+from ..violation import Rule, Violation
 
 Running = RunStep | LoopStep | BranchStep | CellsStep
 UNKNOWN: Box = ((0, 1),)
@@ -158,7 +158,7 @@ class Translation:
         task = self.step(which, f"phase #{phase.id}", step, scope)
         self.execution.spans[device].append((step.start, step.end, self.scratch(step, phase, box, scope) if scope.counts else 0))
         if isinstance(step, RunStep) and step.overwrite is not None and step.overwrite not in traverse.operands(phase):
-            self.fault(Code.V4, f"phase #{phase.id} writes over %{step.overwrite}, which it does not read")
+            self.fault(Rule.V4, f"phase #{phase.id} writes over %{step.overwrite}, which it does not read")
         if box is None:
             own = {value for inner in _inside(phase) for value in inner}
             for value in dict.fromkeys(v for v in traverse.uses(phase) if v not in own):
@@ -189,7 +189,7 @@ class Translation:
         named = ", ".join(f"#{one}" for one in step.phases)
         task = self.add(which, f"the chain of phases {named}", now, now, None)
         if (wrong := _wrong_chain(step, scope.bound)) is not None:
-            self.fault(Code.V4, f"phases {named}: together this {wrong}")
+            self.fault(Rule.V4, f"phases {named}: together this {wrong}")
         made: set[ValueId] = set()
         for member in step.phases:
             phase = scope.phases[member]
@@ -217,9 +217,9 @@ class Translation:
         task = self.step(which, f"the transfer to {step.target}", step, scope)
         task.sends = True
         if not self.linked(step):
-            self.fault(Code.V6, f"no link `{step.link}` joins {step.source} and {step.target}")
+            self.fault(Rule.V6, f"no link `{step.link}` joins {step.source} and {step.target}")
         if step.value not in scope.makers and (scope.turn is None or step.value not in scope.bound.graph.types):
-            self.fault(Code.V6, f"%{step.value} is no value of the program")
+            self.fault(Rule.V6, f"%{step.value} is no value of the program")
             return task
         piece = Piece(step.box or (), task.start, task.end, task.end)
         if step.partial:
@@ -229,12 +229,12 @@ class Translation:
             return task
         everything, shape = self.all_of(step.value, scope), shape_of(step.value, scope.bound.graph.types)
         if step.box is not None and (shape is None or not _lies_in(step.box, shape)):
-            self.fault(Code.V6, f"the box of a transfer lies outside %{step.value}")
+            self.fault(Rule.V6, f"the box of a transfer lies outside %{step.value}")
             return task
         piece.box = everything if step.box is None else step.box
         size = self.bytes(step.value, piece.box, scope)
         if step.bytes != size:
-            self.fault(Code.V6, f"a transfer of %{step.value} says {step.bytes} bytes, its box has {size}")
+            self.fault(Rule.V6, f"a transfer of %{step.value} says {step.bytes} bytes, its box has {size}")
         if volume(piece.box):
             task.reads.append(Read((step.source, scope.name(step.value)), piece.box))
         values = traverse.results(scope.makers[step.value]) if step.value in scope.makers else ()
@@ -250,7 +250,7 @@ class Translation:
         names = [scope.name(value) for value in step.values]
         task.frees = [(((where, name), (where, ("partial", name))), step.box) for name in names]
         if scope.turn is not None and any(value not in scope.makers for value in step.values):
-            self.fault(Code.V4, f"{scope.who}a value of around the loop is freed on {where} before the loop has ended")
+            self.fault(Rule.V4, f"{scope.who}a value of around the loop is freed on {where} before the loop has ended")
         return task
 
     # ------------------------------------------------------------------------------ turns
@@ -337,7 +337,7 @@ class Translation:
 
     # ------------------------------------------------------------------------------ words
 
-    def fault(self, code: Code, message: str) -> None:
+    def fault(self, code: Rule, message: str) -> None:
         self.faults.append(Violation(code, message))
 
     def said(self, lack: Lack, task: Task, read: Read | Task) -> Violation:
@@ -345,10 +345,10 @@ class Translation:
         device, name = read.key
         part = "[" + ",".join(f"{start}:{stop}" for start, stop in read.box) + "]"
         if task.frees:
-            return Violation(Code.V5, f"{_shown(name)}{part if read.box else ''} is freed on {device}, where it is not")
+            return Violation(Rule.V5, f"{_shown(name)}{part if read.box else ''} is freed on {device}, where it is not")
         if read.match is Match.TILE:
-            return Violation(Code.V4, f"{task.what} begins before all partial results are at home, each once")
-        return Violation(Code.V4, f"{task.what} reads {_shown(name)}{part} on {device}, where it is not known to be")
+            return Violation(Rule.V4, f"{task.what} begins before all partial results are at home, each once")
+        return Violation(Rule.V4, f"{task.what} reads {_shown(name)}{part} on {device}, where it is not known to be")
 
 
 def _shown(name: Hashable) -> str:

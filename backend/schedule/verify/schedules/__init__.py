@@ -18,7 +18,7 @@ from ...problem import Answer, Problem, Schedule, Status
 from ...synchronisation import Synchronisation
 from ..execution import Execution
 from ..judge import collisions, held_up, needless, ordered, peaks, resident
-from ..violation import Code, Violation
+from ..violation import Rule, Violation
 from .claims import ADVISORY, Standing, claimed, standing
 from .clock import timed, valued
 from .facts import Facts
@@ -27,7 +27,7 @@ from .places import obeyed, present, tiled, together
 from .queues import sound
 from .translate import Translation
 
-__all__ = ["ADVISORY", "Code", "Standing", "Violation", "memory_in_use", "standing", "verify", "verify_schedule"]
+__all__ = ["ADVISORY", "Rule", "Standing", "Violation", "memory_in_use", "standing", "verify", "verify_schedule"]
 
 MOST_WORK: Final = 20_000_000
 """Waits × steps above which V7 is not asked; steps × queues above which orders are checked by ticks alone."""
@@ -40,7 +40,7 @@ def verify(problem: Problem, answer: Answer, sync: Synchronisation | None = None
     claims = tuple(claimed(problem, answer, verify_schedule))
     if schedule is None:
         if answer.status in (Status.OPTIMAL, Status.GAP):
-            return (Violation(Code.V1, f"called {answer.status.value} without a schedule"),)
+            return (Violation(Rule.V1, f"called {answer.status.value} without a schedule"),)
         return claims
     found = verify_schedule(problem, schedule, sync)
     return (*(found or valued(Facts(problem, schedule), answer, sync)), *claims)
@@ -82,9 +82,9 @@ def _at_once(facts: Facts, execution: Execution) -> Iterator[Violation]:
     for lane, first, then in collisions(execution):
         names = f"`{facts.id(first.what.phase)}` and `{facts.id(then.what.phase)}`"  # type: ignore[attr-defined]
         if isinstance(lane, int):
-            yield Violation(Code.V2, f"{facts.names[lane]} runs {names} at once, at {then.start}")
+            yield Violation(Rule.V2, f"{facts.names[lane]} runs {names} at once, at {then.start}")
         else:
-            yield Violation(Code.V6, f"{names} are on one channel at {then.start}")
+            yield Violation(Rule.V6, f"{names} are on one channel at {then.start}")
 
 
 def _too_full(facts: Facts, execution: Execution) -> Iterator[Violation]:
@@ -94,14 +94,14 @@ def _too_full(facts: Facts, execution: Execution) -> Iterator[Violation]:
         for device, cap in enumerate(facts.caps):
             peak, tick = found.get(device, (0, 0))
             if cap is not None and peak > cap:
-                yield Violation(Code.V5, f"{facts.names[device]} has {peak} bytes in use at {tick}, and {cap} at most")
+                yield Violation(Rule.V5, f"{facts.names[device]} has {peak} bytes in use at {tick}, and {cap} at most")
 
 
 def _in_time(execution: Execution, facts: Facts) -> Iterator[Violation]:
     """V2: no wait holds its queue up beyond the tick at which the schedule goes on."""
     for task, told in held_up(execution):
         names = f"`{facts.name(task.what)}` waits for {facts.name(told.what)} until {told.end}"
-        yield Violation(Code.V2, f"{names}, and is to go on before")
+        yield Violation(Rule.V2, f"{names}, and is to go on before")
 
 
 def _needless(facts: Facts, translated: Translation, sync: Synchronisation) -> Iterator[Violation]:
@@ -111,4 +111,4 @@ def _needless(facts: Facts, translated: Translation, sync: Synchronisation) -> I
         for (which, place), fence in needless(translated.execution):
             waits = f"{sync.queues[which].name} waits for fence f{fence}"
             step = translated.name(translated.execution.queues[which][place])
-            yield Violation(Code.V7, f"{waits} before {step}, of which it knows already")
+            yield Violation(Rule.V7, f"{waits} before {step}, of which it knows already")

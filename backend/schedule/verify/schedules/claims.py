@@ -21,7 +21,7 @@ from typing import Final, assert_never
 
 from ...problem import Answer, CombineStep, DeviceIndex, Edge, Objective, PhaseIndex, Problem, Schedule, Shard, Status
 from ...synchronisation import Synchronisation
-from ..violation import Code, Violation
+from ..violation import Rule, Violation
 from .clock import value_of
 from .facts import Facts
 
@@ -44,41 +44,41 @@ def claimed(problem: Problem, answer: Answer, judge: Callable[[Problem, Schedule
     """Claims that are false in themselves, or that everything at home refutes, if `judge` finds nothing wrong with that."""
     bound, status = answer.lower_bound, answer.status
     if answer.proof.method not in METHODS:
-        yield Violation(Code.V10, f"`{answer.proof.method}` is no method of proof")
+        yield Violation(Rule.V10, f"`{answer.proof.method}` is no method of proof")
     if bound < 0 or answer.proof.lower_bound != bound:
-        yield Violation(Code.V10, f"a lower bound of {bound}, of which the proof says {answer.proof.lower_bound}")
+        yield Violation(Rule.V10, f"a lower bound of {bound}, of which the proof says {answer.proof.lower_bound}")
     if bound > 0 and answer.proof.method == "none" and status is not Status.IMPOSSIBLE:
-        yield Violation(Code.V10, f"a lower bound of {bound} by no method")
+        yield Violation(Rule.V10, f"a lower bound of {bound} by no method")
     runs = Counter((s.phase, s.device) for s in answer.schedule.shards) if answer.schedule is not None else Counter()
     most = max(runs.values(), default=0)  # more than the problem allows is V1's
     if not 1 <= answer.chunks <= problem.chunks or answer.chunks < most <= problem.chunks:
-        yield Violation(Code.V10, f"of at most {answer.chunks} chunks a device, and has {most}; {problem.chunks} are allowed")
+        yield Violation(Rule.V10, f"of at most {answer.chunks} chunks a device, and has {most}; {problem.chunks} are allowed")
     if (status is Status.IMPOSSIBLE) != (answer.conflict is not None):
-        yield Violation(Code.V10, f"called {status.value} with{'out' if answer.conflict is None else ''} a conflict")
+        yield Violation(Rule.V10, f"called {status.value} with{'out' if answer.conflict is None else ''} a conflict")
     if answer.conflict is not None:
         unknown = [one for one in answer.conflict.directives if one not in problem.directives]
         if unknown or len(set(answer.conflict.directives)) < len(answer.conflict.directives):
-            yield Violation(Code.V10, "the conflict is of directives that were not given (V8), or of one twice")
+            yield Violation(Rule.V10, "the conflict is of directives that were not given (V8), or of one twice")
         if answer.conflict.phase is not None and not 0 <= answer.conflict.phase < len(problem.phases):
-            yield Violation(Code.V10, f"the conflict is about phase {answer.conflict.phase}, which is not there")
+            yield Violation(Rule.V10, f"the conflict is about phase {answer.conflict.phase}, which is not there")
     if status is Status.IMPOSSIBLE and answer.schedule is not None:
-        yield Violation(Code.V10, f"called impossible with a schedule of {answer.schedule.makespan} ticks")
+        yield Violation(Rule.V10, f"called impossible with a schedule of {answer.schedule.makespan} ticks")
     if answer.schedule is None and answer.values:
-        yield Violation(Code.V10, f"{len(answer.values)} values without a schedule")
+        yield Violation(Rule.V10, f"{len(answer.values)} values without a schedule")
     if answer.values:
         value = answer.values[0]
         if bound > value:
-            yield Violation(Code.V10, f"a lower bound of {bound} for a value of {value}")
+            yield Violation(Rule.V10, f"a lower bound of {bound} for a value of {value}")
         elif status is Status.OPTIMAL and bound < value:
-            yield Violation(Code.V10, f"called optimal with a bound of {bound} for a value of {value}")
+            yield Violation(Rule.V10, f"called optimal with a bound of {bound} for a value of {value}")
     at_home = everything_at_home(problem)
     if at_home is None or judge(problem, at_home):
         return
     if status is Status.IMPOSSIBLE:
-        yield Violation(Code.V10, f"called impossible, and everything runs at home in {at_home.makespan} ticks")
+        yield Violation(Rule.V10, f"called impossible, and everything runs at home in {at_home.makespan} ticks")
     worth = value_of(Facts(problem, at_home), _first(problem), Synchronisation((), (), ()))
     if worth is not None and bound > worth:
-        yield Violation(Code.V10, f"a lower bound of {bound}, and everything at home has {worth}")
+        yield Violation(Rule.V10, f"a lower bound of {bound}, and everything at home has {worth}")
 
 
 def standing(problem: Problem, answer: Answer) -> Standing:

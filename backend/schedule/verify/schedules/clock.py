@@ -10,7 +10,7 @@ from typing import assert_never
 
 from ...problem import Answer, Objective
 from ...synchronisation import QueueKind, Synchronisation
-from ..violation import Code, Violation
+from ..violation import Rule, Violation
 from .facts import Facts
 
 
@@ -21,14 +21,14 @@ def timed(facts: Facts) -> Iterator[Violation]:
         ticks = facts.ticks(shard.phase, shard.device, shard.stop - shard.first if task.rows else 1)
         if ticks is not None and shard.end - shard.start != ticks:
             took = shard.end - shard.start
-            yield Violation(Code.V9, f"`{task.id}` on {facts.names[shard.device]} takes {ticks} ticks, not {took}")
+            yield Violation(Rule.V9, f"`{task.id}` on {facts.names[shard.device]} takes {ticks} ticks, not {took}")
         if shard.start < max(0, task.ready):
-            yield Violation(Code.V9, f"`{task.id}` starts at {shard.start}, before it is ready at {task.ready}")
+            yield Violation(Rule.V9, f"`{task.id}` starts at {shard.start}, before it is ready at {task.ready}")
     for phase, task in enumerate(facts.problem.phases):
         if task.together is not None:
             starts = {shard.start for shard in facts.shards[phase]}
             if len(starts) > 1:
-                yield Violation(Code.V9, f"`{task.id}` starts at {min(starts)} here and at {max(starts)} there, not together")
+                yield Violation(Rule.V9, f"`{task.id}` starts at {min(starts)} here and at {max(starts)} there, not together")
     for moved in facts.schedule.transfers:
         if moved.link is None:
             busy = moved.start
@@ -43,7 +43,7 @@ def timed(facts: Facts) -> Iterator[Violation]:
             continue
         if moved.busy != busy or moved.arrive not in arrives:
             said = f"busy until {moved.busy} and there at {moved.arrive}"
-            yield Violation(Code.V9, f"`{facts.id(moved.phase)}` sent at {moved.start}: {said}, not {busy} and {max(arrives)}")
+            yield Violation(Rule.V9, f"`{facts.id(moved.phase)}` sent at {moved.start}: {said}, not {busy} and {max(arrives)}")
     for step in facts.schedule.combines:
         yield from _combined(facts, step.phase, step.start, step.end)
 
@@ -64,7 +64,7 @@ def _combined(facts: Facts, phase: int, start: int, end: int) -> Iterator[Violat
         done = max(done, 0 if combine.barrier else arrival) + combine.ticks_per_shard
     if start < earliest or end != done:
         said = f"starts at {start} and ends at {end}"
-        yield Violation(Code.V9, f"the combine of `{facts.id(phase)}` {said}; it can start at {earliest}, and then end at {done}")
+        yield Violation(Rule.V9, f"the combine of `{facts.id(phase)}` {said}; it can start at {earliest}, and then end at {done}")
 
 
 def valued(facts: Facts, answer: Answer, sync: Synchronisation | None) -> Iterator[Violation]:
@@ -72,13 +72,13 @@ def valued(facts: Facts, answer: Answer, sync: Synchronisation | None) -> Iterat
     objectives = facts.problem.objectives or (Objective.LATENCY,)
     if len(answer.values) != len(objectives):
         names = ", ".join(objective.value for objective in objectives)
-        yield Violation(Code.V9, f"{len(answer.values)} values for {len(objectives)} objectives: {names}")
+        yield Violation(Rule.V9, f"{len(answer.values)} values for {len(objectives)} objectives: {names}")
     for objective, value in zip(objectives, answer.values, strict=False):
         found = value_of(facts, objective, sync)
         if found is None:
-            yield Violation(Code.V9, f"{value} {objective.value}: without queues there is nothing that shows how many there are")
+            yield Violation(Rule.V9, f"{value} {objective.value}: without queues there is nothing that shows how many there are")
         elif found != value:
-            yield Violation(Code.V9, f"{objective.value} is {found}, not {value}")
+            yield Violation(Rule.V9, f"{objective.value} is {found}, not {value}")
 
 
 def value_of(facts: Facts, objective: Objective, sync: Synchronisation | None) -> int | None:

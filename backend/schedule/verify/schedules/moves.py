@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from ...problem import Edge, Shard, Transfer
-from ..violation import Code, Violation
+from ..violation import Rule, Violation
 from .facts import Facts
 
 
@@ -22,21 +22,21 @@ def carried(facts: Facts) -> Iterator[Violation]:
         if moved.link is None:
             edges = [edge for edge in facts.outgoing[moved.phase] if facts.delayed(edge)]
             if links and not edges:
-                yield Violation(Code.V6, f"{what} goes without a link")
+                yield Violation(Rule.V6, f"{what} goes without a link")
                 continue
         elif not 0 <= moved.link < len(links) or not facts.joins(links[moved.link], moved.source, moved.target):
-            yield Violation(Code.V6, f"{what} goes by link {moved.link}, which does not join them")
+            yield Violation(Rule.V6, f"{what} goes by link {moved.link}, which does not join them")
             continue
         expected = _sizes(facts, moved, onwards[moved.phase, moved.target])
         if moved.bytes not in expected:
             wanted = " or ".join(map(str, sorted(expected)))
-            yield Violation(Code.V6, f"{what} says {moved.bytes} bytes; units [{moved.first}, {moved.stop}) are {wanted}")
+            yield Violation(Rule.V6, f"{what} says {moved.bytes} bytes; units [{moved.first}, {moved.stop}) are {wanted}")
     for shard in facts.schedule.shards:
         together = facts.problem.phases[shard.phase].together
         if together is not None and shard.first == 0:
             for link, source, target in together.channels:
                 if not 0 <= link < len(links) or not facts.joins(links[link], source, target):
-                    yield Violation(Code.V6, f"`{facts.id(shard.phase)}` uses link {link}, which does not join its devices")
+                    yield Violation(Rule.V6, f"`{facts.id(shard.phase)}` uses link {link}, which does not join its devices")
 
 
 def _sizes(facts: Facts, moved: Transfer, onwards: list[Transfer]) -> set[int]:

@@ -24,7 +24,7 @@ from ...problem import (
     Speculate,
     Split,
 )
-from ..violation import Code, Violation
+from ..violation import Rule, Violation
 from .facts import Facts
 
 Holds: TypeAlias = Callable[[int, int], bool]
@@ -36,27 +36,27 @@ def present(facts: Facts) -> Iterator[Violation]:
     phases, devices = len(facts.problem.phases), len(facts.names)
     for shard in facts.schedule.shards:
         if not (0 <= shard.phase < phases and 0 <= shard.device < devices):
-            yield Violation(Code.V1, f"a shard speaks of phase {shard.phase} on device {shard.device}, which are not there")
+            yield Violation(Rule.V1, f"a shard speaks of phase {shard.phase} on device {shard.device}, which are not there")
     for moved in facts.schedule.transfers:
         if not (0 <= moved.phase < phases and 0 <= moved.source < devices and 0 <= moved.target < devices):
-            yield Violation(Code.V1, f"a transfer speaks of phase {moved.phase} or of devices that are not there")
+            yield Violation(Rule.V1, f"a transfer speaks of phase {moved.phase} or of devices that are not there")
         elif not 0 <= moved.first <= moved.stop:
-            yield Violation(Code.V1, f"a transfer of `{facts.id(moved.phase)}` has the units [{moved.first}, {moved.stop})")
+            yield Violation(Rule.V1, f"a transfer of `{facts.id(moved.phase)}` has the units [{moved.first}, {moved.stop})")
     for step in facts.schedule.combines:
         if not 0 <= step.phase < phases or facts.problem.phases[step.phase].combine is None:
-            yield Violation(Code.V1, f"a combine speaks of phase {step.phase}, which has none")
+            yield Violation(Rule.V1, f"a combine speaks of phase {step.phase}, which has none")
     combines = Counter(int(step.phase) for step in facts.schedule.combines)
     for index, phase in enumerate(facts.problem.phases):
         shards = facts.shards.get(index, [])
         if not shards:
-            yield Violation(Code.V1, f"`{phase.id}` is not run")
+            yield Violation(Rule.V1, f"`{phase.id}` is not run")
         most = max(Counter(shard.device for shard in shards).values(), default=0)
         if most > (facts.problem.chunks if phase.rows and phase.together is None else 1):
-            yield Violation(Code.V1, f"`{phase.id}` is run {most} times on one device")
+            yield Violation(Rule.V1, f"`{phase.id}` is run {most} times on one device")
         elif phase.rows == 0 and len(shards) > 1:
-            yield Violation(Code.V1, f"`{phase.id}` is atomic and is run {len(shards)} times")
+            yield Violation(Rule.V1, f"`{phase.id}` is atomic and is run {len(shards)} times")
         if combines[index] != (phase.combine is not None):
-            yield Violation(Code.V1, f"`{phase.id}` is combined {combines[index]} times")
+            yield Violation(Rule.V1, f"`{phase.id}` is combined {combines[index]} times")
 
 
 def tiled(facts: Facts) -> Iterator[Violation]:
@@ -66,10 +66,10 @@ def tiled(facts: Facts) -> Iterator[Violation]:
         for shard in sorted(facts.shards[index], key=lambda s: s.first):
             if shard.first != at or shard.stop <= shard.first:
                 what = "overlap" if shard.first < at else "leave a gap" if shard.stop > shard.first else "are empty"
-                yield Violation(Code.V3, f"the shards of `{phase.id}` {what} at row {min(at, shard.first)}")
+                yield Violation(Rule.V3, f"the shards of `{phase.id}` {what} at row {min(at, shard.first)}")
             at = max(at, shard.stop)
         if at != phase.units:
-            yield Violation(Code.V3, f"the shards of `{phase.id}` end at row {at} of {phase.units}")
+            yield Violation(Rule.V3, f"the shards of `{phase.id}` end at row {at} of {phase.units}")
 
 
 def together(facts: Facts) -> Iterator[Violation]:
@@ -78,7 +78,7 @@ def together(facts: Facts) -> Iterator[Violation]:
         if phase.together is not None:
             shards = sorted(facts.shards[index], key=lambda s: s.first)
             if tuple((shard.device, shard.stop - shard.first) for shard in shards) != phase.together.mode:
-                yield Violation(Code.V3, f"`{phase.id}` is not run by the devices, with the rows, that run it together")
+                yield Violation(Rule.V3, f"`{phase.id}` is not run by the devices, with the rows, that run it together")
 
 
 def obeyed(facts: Facts, holds: Holds) -> Iterator[Violation]:
@@ -87,9 +87,9 @@ def obeyed(facts: Facts, holds: Holds) -> Iterator[Violation]:
         for shard in facts.shards[index]:
             name = facts.names[shard.device]
             if phase.home and shard.device != facts.home:
-                yield Violation(Code.V8, f"`{phase.id}` must run on {facts.names[facts.home]} and runs on {name}")
+                yield Violation(Rule.V8, f"`{phase.id}` must run on {facts.names[facts.home]} and runs on {name}")
             if facts.kind[shard.device] not in phase.ticks:
-                yield Violation(Code.V8, f"`{phase.id}` cannot run on {name}: it has no ticks for {facts.kind[shard.device]}")
+                yield Violation(Rule.V8, f"`{phase.id}` cannot run on {name}: it has no ticks for {facts.kind[shard.device]}")
     effects = [index for index, phase in enumerate(facts.problem.phases) if phase.effect]
     for first, then in pairwise(effects):
         yield from _completed(facts, first, then, "the order of effects")
@@ -101,14 +101,14 @@ def _completed(facts: Facts, first: int, then: int, why: str) -> Iterator[Violat
     start = min(shard.start for shard in facts.shards[then])
     if facts.ended(first) > start:
         ends = facts.ended(first)
-        yield Violation(Code.V8, f"{why}: `{facts.id(then)}` starts at {start}, before `{facts.id(first)}` ends at {ends}")
+        yield Violation(Rule.V8, f"{why}: `{facts.id(then)}` starts at {start}, before `{facts.id(first)}` ends at {ends}")
 
 
 def _directive(facts: Facts, directive: Directive, holds: Holds) -> Iterator[Violation]:
     text = f"`{directive.line.text}`"
 
     def broken(message: str) -> Violation:
-        return Violation(Code.V8, f"{text}: {message}")
+        return Violation(Rule.V8, f"{text}: {message}")
 
     match directive:
         case Place():
@@ -171,11 +171,11 @@ def _split(facts: Facts, directive: Split) -> Iterator[Violation]:
     exact = [Fraction(rows * part, sum(parts)) for part in parts]
     found: dict[int, int] = {shard.device: shard.stop - shard.first for shard in facts.shards[directive.phase]}
     if len(found) < len(facts.shards[directive.phase]):
-        yield Violation(Code.V8, f"`{directive.line.text}`: a device has several parts of it")
+        yield Violation(Rule.V8, f"`{directive.line.text}`: a device has several parts of it")
     wanted = {facts.names.index(name): share for name, share in zip(directive.devices, exact, strict=True) if share}
     if found.keys() - wanted.keys() or any(abs(found.get(d, 0) - share) >= 1 for d, share in wanted.items()):
         shares = ", ".join(f"{facts.names[device]} has {count}" for device, count in sorted(found.items()))
-        yield Violation(Code.V8, f"`{directive.line.text}`: of {rows} rows {shares}")
+        yield Violation(Rule.V8, f"`{directive.line.text}`: of {rows} rows {shares}")
 
 
 def _adjacent(facts: Facts, first: int, then: int) -> Iterator[Violation]:
@@ -186,7 +186,7 @@ def _adjacent(facts: Facts, first: int, then: int) -> Iterator[Violation]:
     between = sorted({phase for phase, start in starts if low < start < high})
     if low > high or between:
         names = ", ".join(f"`{facts.id(p)}`" for p in between[:3]) or "nothing"
-        yield Violation(Code.V8, f"`{facts.id(first)}` and `{facts.id(then)}` are not next to each other: {names} between")
+        yield Violation(Rule.V8, f"`{facts.id(first)}` and `{facts.id(then)}` are not next to each other: {names} between")
 
 
 def _ordered(facts: Facts, directive: Order) -> Iterator[Violation]:
@@ -196,11 +196,11 @@ def _ordered(facts: Facts, directive: Order) -> Iterator[Violation]:
     others = [_opening(facts, phase) for phase in over if phase not in named]
     for first, then in pairwise(named):
         if _opening(facts, first) > _opening(facts, then):
-            yield Violation(Code.V8, f"`{directive.line.text}`: `{facts.id(then)}` comes before `{facts.id(first)}`")
+            yield Violation(Rule.V8, f"`{directive.line.text}`: `{facts.id(then)}` comes before `{facts.id(first)}`")
     for left, right in pairwise(items):
         if left is not None and right is not None:
             yield from _adjacent(facts, left, right)
     if items[0] is not None and any(other < _opening(facts, items[0]) for other in others):
-        yield Violation(Code.V8, f"`{directive.line.text}`: something comes before `{facts.id(items[0])}`")
+        yield Violation(Rule.V8, f"`{directive.line.text}`: something comes before `{facts.id(items[0])}`")
     if items[-1] is not None and any(other > _opening(facts, items[-1]) for other in others):
-        yield Violation(Code.V8, f"`{directive.line.text}`: something comes after `{facts.id(items[-1])}`")
+        yield Violation(Rule.V8, f"`{directive.line.text}`: something comes after `{facts.id(items[-1])}`")

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from ...problem import CombineStep, Shard, Transfer
 from ...synchronisation import QueueKind, Step, StepKind, Synchronisation
-from ..violation import Code, Violation
+from ..violation import Rule, Violation
 from .facts import Facts
 
 
@@ -21,16 +21,16 @@ def _fences(facts: Facts, sync: Synchronisation) -> Iterator[Violation]:
     there = {(q, p) for q, queue in enumerate(sync.queues) for p in range(len(queue.steps))}
     for wait in sync.waits:
         if (wait.queue, wait.position) not in there or not 0 <= wait.fence < len(sync.fences):
-            yield Violation(Code.V2, f"a wait before step {wait.position} of queue {wait.queue} is nowhere")
+            yield Violation(Rule.V2, f"a wait before step {wait.position} of queue {wait.queue} is nowhere")
     if len(set(sync.waits)) < len(sync.waits):
-        yield Violation(Code.V2, "a wait is stated twice")
+        yield Violation(Rule.V2, "a wait is stated twice")
     for place, fence in enumerate(sync.fences):
         if not there.issuperset(fence.after):
-            yield Violation(Code.V2, f"fence f{fence.id} is nowhere")
+            yield Violation(Rule.V2, f"fence f{fence.id} is nowhere")
         elif fence.id != place or not fence.after or len({q for q, _ in fence.after}) < len(fence.after):
-            yield Violation(Code.V2, f"fence f{fence.id} has number {place}, or comes after nothing, or twice after one queue")
+            yield Violation(Rule.V2, f"fence f{fence.id} has number {place}, or comes after nothing, or twice after one queue")
         elif int(fence.source) not in {_teller(facts, sync.queues[q].steps[p]) for q, p in fence.after}:
-            yield Violation(Code.V2, f"fence f{fence.id} tells of device {fence.source}, which does nothing before it")
+            yield Violation(Rule.V2, f"fence f{fence.id} tells of device {fence.source}, which does nothing before it")
 
 
 def _of(facts: Facts, step: Step) -> Shard | CombineStep | Transfer:
@@ -49,30 +49,30 @@ def _queues(facts: Facts, sync: Synchronisation) -> Iterator[Violation]:
     steps = [step for queue in sync.queues for step in queue.steps]
     wanted = {Step(kind, index) for kind, each in counts for index in range(len(each))}
     if len(steps) != len(set(steps)) or set(steps) != wanted:
-        yield Violation(Code.V2, "the queues do not hold each step once")
+        yield Violation(Rule.V2, "the queues do not hold each step once")
         return
     names = [queue.name for queue in sync.queues]
     channels: dict[tuple[object, ...], str] = {}
     for place, queue in enumerate(sync.queues):
         if queue.name in names[:place]:
-            yield Violation(Code.V2, f"two queues are called {queue.name}")
+            yield Violation(Rule.V2, f"two queues are called {queue.name}")
         computes = queue.kind is QueueKind.COMPUTE
         if computes != (queue.device is not None) or (computes and queue.name not in facts.names):
-            yield Violation(Code.V2, f"queue {queue.name} is of no device, or of one that does not compute")
+            yield Violation(Rule.V2, f"queue {queue.name} is of no device, or of one that does not compute")
             continue
         own = [_of(facts, step) for step in queue.steps]
         for step in own:
             if isinstance(step, Transfer) == computes:
-                yield Violation(Code.V2, f"{facts.name(step)} is in queue {queue.name}")
+                yield Violation(Rule.V2, f"{facts.name(step)} is in queue {queue.name}")
             elif isinstance(step, Transfer):
                 channel = facts.channel(step) if step.busy > step.start else None
                 if channel is not None and channels.setdefault(channel, queue.name) != queue.name:
-                    yield Violation(Code.V2, f"{facts.name(step)} is in queue {queue.name}, its channel's is {channels[channel]}")
+                    yield Violation(Rule.V2, f"{facts.name(step)} is in queue {queue.name}, its channel's is {channels[channel]}")
             elif not _device(facts, step) == queue.device == facts.names.index(queue.name):
-                yield Violation(Code.V2, f"{facts.name(step)} is in the queue of {queue.name}")
+                yield Violation(Rule.V2, f"{facts.name(step)} is in the queue of {queue.name}")
         for early, late in pairwise(own):
             if _when(facts, early) > _when(facts, late):
-                yield Violation(Code.V2, f"{facts.name(late)} comes after what is later, in queue {queue.name}")
+                yield Violation(Rule.V2, f"{facts.name(late)} comes after what is later, in queue {queue.name}")
 
 
 def _when(facts: Facts, step: Shard | CombineStep | Transfer) -> tuple[int, int]:

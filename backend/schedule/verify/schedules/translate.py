@@ -11,7 +11,7 @@ from ...problem import Before, CombineStep, Edge, Keep, Replicate, Shard, Transf
 from ...synchronisation import Step, StepKind, Synchronisation
 from ..execution import Box, Execution, Lack, Match, Piece, Read, Task
 from ..judge import covered
-from ..violation import Code, Violation
+from ..violation import Rule, Violation
 from .facts import Facts
 
 
@@ -161,19 +161,19 @@ class Translation:
     def said(self, lack: Lack, task: Task, read: Read | Task) -> Violation:
         facts, step = self.facts, task.what
         if isinstance(read, Task):
-            return Violation(Code.V2, f"{self.name(task)} is not certain to come after {self.name(read)}")
+            return Violation(Rule.V2, f"{self.name(task)} is not certain to come after {self.name(read)}")
         (low, high), value = read.box[0], read.key[1]
         phase = value.phase if isinstance(value, Partial) else value
         assert isinstance(phase, int)
         part = f"[{max(0, low)}, {high}) of `{facts.id(phase)}`"
         if lack is Lack.UNCERTAIN:
-            return Violation(Code.V2, f"{self.name(task)} is not certain to come after what brings {part}")
+            return Violation(Rule.V2, f"{self.name(task)} is not certain to come after what brings {part}")
         if isinstance(step, Shard):
             where = f"`{facts.id(step.phase)}` starts at {step.start} on {facts.names[step.device]}"
-            return Violation(Code.V4, f"{where} without {part}")
+            return Violation(Rule.V4, f"{where} without {part}")
         if isinstance(step, Transfer):
-            return Violation(Code.V4, f"{facts.names[step.source]} has not {part} to send at {step.start}")
-        return Violation(Code.V4, f"the partial results of `{facts.id(phase)}` are not brought home, each once")
+            return Violation(Rule.V4, f"{facts.names[step.source]} has not {part} to send at {step.start}")
+        return Violation(Rule.V4, f"the partial results of `{facts.id(phase)}` are not brought home, each once")
 
     def name(self, task: Task) -> str:
         return self.facts.name(task.what)
