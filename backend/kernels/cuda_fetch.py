@@ -18,8 +18,6 @@ from .complexes import PART
 from .cuda_scalars import PROVED
 from .ir import FETCH, Apply, Argument, Coordinate, Literal, Load, Node, Result
 
-INDICES = frozenset({Kind.BOOL, Kind.U8, Kind.I32, Kind.I64})
-
 
 class _Writer:
     def __init__(self) -> None:

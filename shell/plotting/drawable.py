@@ -108,11 +108,6 @@ def require_chart(chart: Chart, types: Sequence[tuple[Kind, int]]) -> None:
             raise NotDrawable(f"a matrix is not drawn as {chart.value}", "select a row or a column of it")
 
 
-def picture_of(shown: Shown, name: str = "") -> Picture:
-    """A value made ready to be drawn."""
-    return chart_of(Chart.PLAIN, [shown], [name or shown.name])
-
-
 def chart_of(chart: Chart, shown: Sequence[Shown], names: Sequence[str]) -> Picture:
     """Values made ready to be drawn: of several the first says where the items of the others stand.  NotDrawable."""
     from ..repl.showing import concrete_type

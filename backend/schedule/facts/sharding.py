@@ -188,11 +188,6 @@ def meet(a: Box | None, b: Box | None) -> bool:
     return a is None or b is None or a == b or all(max(p[0], q[0]) < min(p[1], q[1]) for p, q in zip(a, b, strict=True))
 
 
-def covers(outer: Box, inner: Box) -> bool:
-    """Does one box contain another?  Every box contains an empty one."""
-    return all(a[0] <= b[0] and b[1] <= a[1] for a, b in zip(outer, inner, strict=True)) or any(b >= e for b, e in inner)
-
-
 # ------------------------------------------------------------------------------ partial results
 
 

@@ -53,11 +53,6 @@ class Front:
         unit = 1e-3 if self.objective is Objective.ENERGY else 1.0
         return weights.get(Objective.LATENCY, 0.0) * ns * 1e-9 + weights.get(self.objective, 0.0) * value * unit
 
-    def cost_at_least(self, weights: Mapping[Objective, float]) -> float:
-        """No plan has a smaller weighted sum: between two deadlines the latency of the first and the floor of the second."""
-        steps = [(self.least_ns, self.floors[0][1]), *((a[0], b[1]) for a, b in pairwise(self.floors))] if self.floors else []
-        return min((self.cost(ns, floor, weights) for ns, floor in steps), default=0.0)
-
 
 def front_of(
     core: Core, bound: BoundGraph, profile: Profile, objective: Objective, *, count: int = 8, budget: Budget = DEFAULT
