@@ -142,47 +142,44 @@ class _State:
                     result.append(((before[0][0], task.units),))
                 elif task.rows and phase not in timer.limits.unsplit and sum(rows for _, rows in before) == task.rows:
                     result.append(before)
-        firsts = {c: self.earliest(c, 1) for c in classes}
-        result += [((device, task.units),) for c in classes for _, device in firsts[c]]
-        if not task.rows or phase in timer.limits.unsplit:
+        whole = not task.rows or phase in timer.limits.unsplit
+        limit = 1 if whole else min(self.widest, task.rows, timer.limits.machines or task.rows)
+        first = {c: self.earliest(c, limit) for c in classes}
+        result += [((device, task.units),) for c in classes for _, device in first[c][:1]]
+        if whole:
             return result
-        limit = min(self.widest, task.rows, timer.limits.machines or task.rows)
         by_speed = sorted(classes, key=lambda c: (timer.ticks(phase, costs.members[c][0], task.rows) or 0, c))
         fastest = by_speed[:3]
         for c in fastest:
             width = 2
             while width < 2 * limit and width < 2 * len(costs.members[c]):
-                devices = [d for _, d in self.earliest(c, min(width, limit))]
-                result.append(_evenly(devices, task.rows))
+                result.append(_evenly([d for _, d in first[c][: min(width, limit)]], task.rows))
                 width *= 2
         if len(by_speed) > 1:
-            result += self.mixed(phase, by_speed, limit)
-        result += self.filled(phase, classes, limit)
+            result += self.mixed(phase, [d for c in by_speed for _, d in first[c]][:limit])
+        result += self.filled(phase, [(tick, d) for c in classes for tick, d in first[c]], limit)
         return [mode for mode in result if mode]
 
-    def mixed(self, phase: int, classes: list[int], limit: int) -> list[Mode]:
+    def mixed(self, phase: int, devices: list[int]) -> list[Mode]:
         """Over the faster classes together, rows by speed."""
         timer = self.timer
         rows = timer.problem.phases[phase].rows
-        devices: list[int] = []
-        for c in classes:
-            devices += [d for _, d in self.earliest(c, limit - len(devices))]
-            if len(devices) >= limit:
-                break
         ticks = [max(1, timer.ticks(phase, d, rows) or 1) for d in devices]
         slowest = max(ticks)
         given = shares(rows, [max(1, 1000 * slowest // t) for t in ticks]) if len(devices) > 1 else []
         return [tuple((d, n) for d, n in zip(devices, given, strict=True) if n)] if given else []
 
-    def filled(self, phase: int, classes: list[int], limit: int) -> list[Mode]:
-        """Over all devices that are free before the phase could end, each with what it can do until then."""
+    def filled(self, phase: int, free: list[tuple[int, int]], limit: int) -> list[Mode]:
+        """Over all devices that are free before the phase could end, each with what it can do until then.
+
+        `free`: (tick, device)."""
         timer = self.timer
         task = timer.problem.phases[phase]
         start = self.floor(phase)
         for edge in timer.incoming[phase]:
             before = self.modes[timer.sources[edge]]
             start = max(start, self.end[timer.sources[edge]] + self.travel(edge, before, ((-1, task.rows),)))
-        begins = [(max(start, tick), d, task.ticks[timer.kinds[d]]) for c in classes for tick, d in self.earliest(c, limit)]
+        begins = [(max(start, tick), d, task.ticks[timer.kinds[d]]) for tick, d in free]
         begins.sort(key=lambda b: b[:2])
         begins = begins[:limit]
         if len(begins) < 2:

@@ -7,8 +7,6 @@ bytes where it is atomic or combined.
 from __future__ import annotations
 
 from collections import defaultdict
-from fractions import Fraction
-from math import ceil
 
 from ...problem import (
     CombineStep,
@@ -26,6 +24,11 @@ from ...problem import (
     Together,
     Transfer,
 )
+
+
+def up(number: int, size: int) -> int:
+    """number ÷ size, rounded up."""
+    return -(-number // size)
 
 
 class Facts:
@@ -121,19 +124,18 @@ class Facts:
             return edge.only
         if edge.whole or rows == 0:
             return 0, units
-        low, high = Fraction(shard.first * units, rows), Fraction(shard.stop * units, rows)
         around = 0 if self.whole(edge.source) else edge.halo
-        return max(0, low.__floor__() - around), min(units, ceil(high) + around)
+        return max(0, shard.first * units // rows - around), min(units, up(shard.stop * units, rows) + around)
 
     def size(self, phase: int, first: int, stop: int, whole: int | None) -> int:
         """Bytes of units [first, stop) of an output that is `whole` bytes (None: its `out_bytes`) on a link."""
         units, out = self.units(phase), self.problem.phases[phase].out_bytes
         if whole is None or whole == out:
-            return ceil(Fraction(out * stop, units)) - ceil(Fraction(out * first, units)) if units else 0
-        return ceil(Fraction(whole * (stop - first), units)) if units else whole
+            return up(out * stop, units) - up(out * first, units) if units else 0
+        return up(whole * (stop - first), units) if units else whole
 
     def rounded(self, size: int) -> int:
-        return ceil(Fraction(size, self.problem.memory_grain)) * self.problem.memory_grain
+        return up(size, self.problem.memory_grain) * self.problem.memory_grain
 
     def ticks(self, phase: int, device: int, rows: int) -> int | None:
         """Ticks of a shard by the table of the device's class; None if it cannot run there."""
@@ -144,14 +146,14 @@ class Facts:
             return table.at(rows)
         points = table.points
         if len(points) == 1:
-            return ceil(Fraction(points[0][1] * rows, points[0][0]))
+            return up(points[0][1] * rows, points[0][0])
         if rows <= points[0][0]:
             return points[0][1]
         at = 1
         while at < len(points) - 1 and points[at][0] < rows:
             at += 1
         (low, first), (high, last) = points[at - 1], points[at]
-        return first + ceil(Fraction((last - first) * (rows - low), high - low))
+        return first + up((last - first) * (rows - low), high - low)
 
     # ------------------------------------------------------------------ links
 
