@@ -6,6 +6,7 @@ Neighbours: `programs`, `shell.execution.clusters`.
 from __future__ import annotations
 
 import os
+import warnings
 
 from ...lang.diagnostics import RhoError
 from ..cli.arguments import UsageError
@@ -17,13 +18,14 @@ class Cluster:
     """Workers: `local:2`, the address of a Dask scheduler, the path of a `scheduler.json`, or a `distributed.Client`.
 
     ValueError: it is none of these, or `distributed` is not installed.  RunFailed (E710): it does not answer, or has no workers.
-    Programs on it run one after the other; a lost worker is replanned around at most `restarts` times a run.  Close it, or use it
-    in a `with`."""
+    Programs on it run one after the other; a lost worker is replanned around, with a RuntimeWarning, at most `restarts` times a
+    run.  Close it, or use it in a `with`."""
 
     def __init__(self, where: str | os.PathLike[str] | object, *, restarts: int = RESTARTS) -> None:
         if isinstance(restarts, bool) or not isinstance(restarts, int) or restarts < 0:
             raise ValueError(f"restarts is a natural number, not {restarts!r}")
         self.attachment = Attachment(where, restarts)
+        self.attachment.tell = lambda words: warnings.warn(words, RuntimeWarning, stacklevel=2)
         try:
             self.attachment.cluster  # noqa: B018  connect now
         except UsageError as error:

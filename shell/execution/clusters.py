@@ -5,7 +5,7 @@ Neighbours: `scheduling` (plans for it), `backend.run.cluster` (does the work), 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -24,6 +24,8 @@ class Attachment:
 
     def __init__(self, where: object, restarts: int = RESTARTS) -> None:
         self.where, self.restarts = where, restarts
+        self.tell: Callable[[str], None] = lambda words: None
+        """Is told why a run begins again; set it before the cluster is asked for."""
 
     @cached_property
     def cluster(self) -> Cluster:
@@ -37,7 +39,7 @@ class Attachment:
         except BadCluster as error:
             raise UsageError(f"--cluster: {error}") from None
         try:
-            return Cluster(membership, this_machine(), self.restarts)
+            return Cluster(membership, this_machine(), self.restarts, self.tell)
         except BaseException:
             membership.close()
             raise

@@ -86,6 +86,8 @@ def run_once(arguments: Arguments, console: Console, read: set[str]) -> Exit:
     strictness = Strictness.STRICT if arguments.has("--strict") else Strictness.GUARDED
     session = Session("", permissions, strictness, texts)
     scheduling = scheduling_of(arguments, Use.RUN)
+    if scheduling is not None and scheduling.cluster is not None:
+        scheduling.cluster.tell = console.note
     drawings = drawings_of(arguments)
     traced = arguments.value("--trace")
     recorder = StageTimes() if traced is None else _recorder(traced)

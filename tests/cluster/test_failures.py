@@ -10,6 +10,8 @@ import pytest
 
 from rho import backend
 from rho.backend.devices.profile import DeviceProfile, LinkProfile, Profile
+from rho.backend.run.cluster import resident
+from rho.backend.run.cluster.home import WorkerFault
 from rho.backend.schedule.program.plan_of import plan_of
 from rho.backend.schedule.program.problem_of import problem_of
 from rho.lang.diagnostics import RunFailed
@@ -64,3 +66,29 @@ def test_the_failure_is_that_of_one_process(threads: Threads, seed: int, wrong: 
         run_on(threads, plan, bound, data)
     (one,), (other,) = alone.value.diagnostics, apart.value.diagnostics
     assert (one.code, one.message, one.span) == (other.code, other.message, other.span)
+
+
+def test_a_mistake_in_rho_on_a_worker_is_named_in_a_line_and_traced_in_a_note(
+    threads: Threads, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*arguments: object, **more: object) -> None:
+        raise TypeError("nothing to add")
+
+    core = checked("input x : f64[n]\noutput y ← 1+x\n")
+    assert core is not None
+    data = {"x": np.arange(20.0)}
+    bound = backend.load(core, data)
+    profile = Profile(
+        (DeviceProfile("cpu0", "cpu", home=True), DeviceProfile("d1", "k0")), (LinkProfile("cpu0", "d1", latency_ns=1),)
+    )
+    made = problem_of(bound, profile, given=ticks_of(random.Random(1)))
+    answer = next(
+        answer for seed in range(50)
+        if (answer := with_modes(made.problem, random_modes(made.problem, random.Random(seed)))) is not None
+        and answer.schedule is not None and any(shard.device for shard in answer.schedule.shards)
+    )  # fmt: skip
+    monkeypatch.setattr(resident, "execute_plan", broken)
+    with pytest.raises(WorkerFault, match=r"worker tcp://[\d.:]+ failed: TypeError: nothing to add") as caught:
+        run_on(threads, plan_of(made, answer), bound, data)
+    assert str(caught.value).endswith("nothing to add")
+    assert any("Traceback" in note and "in broken" in note for note in caught.value.__notes__)

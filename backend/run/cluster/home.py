@@ -43,7 +43,12 @@ Planner: TypeAlias = Callable[[Profile], Plan]
 
 
 class WorkerFault(Exception):
-    """A worker reports what is a mistake in Rho."""
+    """A worker reports what is a mistake in Rho; its own trace is a note of it, which reports of bugs have."""
+
+    def __init__(self, address: str, what: str, facts: Mapping[str, Any]) -> None:
+        super().__init__(f"worker {address} {what}")
+        if "trace" in facts:
+            self.add_note(f"on {address}:\n{facts['trace']}")
 
 
 @dataclass(slots=True, eq=False)
@@ -56,7 +61,7 @@ class Worker:
     connection: Connection
     granted: bool = False
     programs: set[str] = field(default_factory=set)
-    refused: str = ""
+    refused: dict[str, Any] = field(default_factory=dict)
     state: dict[str, Any] = field(default_factory=dict)
     done: dict[str, Any] | None = None
     lost: Lost | None = None
@@ -88,9 +93,12 @@ class Worker:
 class Cluster:
     """Workers, and home as their first device.  Runs go one after the other; close it when it is not needed any more."""
 
-    def __init__(self, membership: Members, own: Profile, restarts: int = RESTARTS) -> None:
-        """`own`: the profile of this machine.  Plans are for home and then one device for each member, in order."""
-        self.membership, self.own, self.restarts = membership, own, restarts
+    def __init__(
+        self, membership: Members, own: Profile, restarts: int = RESTARTS, tell: Callable[[str], None] = lambda words: None
+    ) -> None:
+        """`own`: the profile of this machine; `tell` hears why a run begins again.  Plans are for home and then one device for
+        each member, in order."""
+        self.membership, self.own, self.restarts, self.tell = membership, own, restarts, tell
         self.members = [*membership.members()]
         self.lost: list[Lost] = []
         self.change = threading.Condition()
@@ -124,13 +132,15 @@ class Cluster:
         """Run a plan for `profile`; after a loss, one that `planner` makes for the workers that are left.  RunFailed: as for any
         run, or E710: too many workers were lost."""
         with self.one_run:
+            before = len(self.lost)
             for left in range(self.restarts, -1, -1):
                 try:
                     return self.attempt(plan, bound, inputs, without, observe)
                 except Lost as lost:
                     self.drop(lost)
                     if not left or not self.members:
-                        raise self.given_up(bound) from None
+                        raise given_up(self.lost[before:], bound) from None
+                    self.tell(f"a worker was lost: {self.lost[-1].words}; the program runs again with {len(self.members)} left")
                     plan = planner(self.profile)
             raise AssertionError("a run ends or is given up")
 
@@ -158,24 +168,15 @@ class Cluster:
 
     def drop(self, lost: Lost) -> None:
         """A worker is not a member any more."""
-        gone = [self.members[lost.process - 1].address]
-        gone += [address for address, worker in self.workers.items() if worker.lost is not None]
-        words = [lost.words if gone[0] in lost.words else f"{gone[0]}: {lost.words}"]
+        address = self.members[lost.process - 1].address
+        gone = {address: lost.words if address in lost.words else f"{address}: {lost.words}"}
+        gone |= {address: worker.lost.words for address, worker in self.workers.items() if worker.lost is not None}
         for address in gone:
             worker = self.workers.pop(address, None)
             if worker is not None:
                 worker.connection.close()
-                words += [] if worker.lost is None else [worker.lost.words]
-        self.lost.append(Lost(lost.process, words[-1]))
+        self.lost += [Lost(lost.process, words) for words in gone.values()]
         self.members = [member for member in self.members if member.address not in gone]
-
-    def given_up(self, bound: BoundGraph) -> RunFailed:
-        last = self.lost[-1]
-        count = f"{len(self.lost)} workers were" if len(self.lost) > 1 else "a worker was"
-        notes = tuple(f"{lost.words}" for lost in self.lost[:-1][-3:])
-        first = bound.graph.phases[0].span if bound.graph.phases else Span("", 0, 0)
-        message = f"{count} lost while the program ran, the last one {last.words}"
-        return RunFailed([Diagnostic(Code.E710, message, Span(first.file, 0, 0), notes=notes)])
 
     # ------------------------------------------------------------------------------ what workers say
 
@@ -210,7 +211,7 @@ class Cluster:
                 case Kind.READY:
                     worker.programs.add(facts["digest"])
                 case Kind.REFUSED:
-                    worker.refused = facts["because"]
+                    worker.refused = facts
                 case Kind.STATE:
                     worker.state = facts
                 case Kind.DONE if current:
@@ -223,7 +224,7 @@ class Cluster:
                 other = next((w for w in epoch.workers if w.process == facts["lost"]), worker)
                 self.miss(other, Lost(other.process, f"{other.member.address}: {facts['words']}"))
             elif message.kind is Kind.DONE and "fault" in facts:
-                epoch.crossing.halt(WorkerFault(facts["fault"]))
+                epoch.crossing.halt(WorkerFault(worker.member.address, f"failed: {facts['fault']}", facts))
 
     def miss(self, worker: Worker, lost: Lost) -> None:
         """A worker does not answer."""
@@ -246,10 +247,18 @@ class Cluster:
                     if worker.lost is not None:
                         raise worker.lost
                     if worker.refused:
-                        raise WorkerFault(f"worker {worker.member.address} refuses the program: {worker.refused}")
+                        raise WorkerFault(worker.member.address, f"refuses it: {worker.refused['because']}", worker.refused)
                 if all(map(ready, workers)):
                     return
                 self.change.wait()
+
+
+def given_up(lost: Sequence[Lost], bound: BoundGraph) -> RunFailed:
+    """E710, of the workers that a run lost."""
+    count = f"{len(lost)} workers were" if len(lost) > 1 else "a worker was"
+    first = bound.graph.phases[0].span if bound.graph.phases else Span("", 0, 0)
+    message = f"{count} lost while the program ran, the last one {lost[-1].words}"
+    return RunFailed([Diagnostic(Code.E710, message, Span(first.file, 0, 0), notes=tuple(one.words for one in lost[:-1][-3:]))])
 
 
 class _Epoch:
@@ -271,7 +280,7 @@ class _Epoch:
             worker = self.cluster.worker(member, numbers[member.address])
             self.workers.append(worker)
             self.links[worker.process] = worker.connection
-            worker.granted, worker.done, worker.refused, worker.state = False, None, "", {}
+            worker.granted, worker.done, worker.refused, worker.state = False, None, {}, {}
             worker.send(Kind.LEASE)
             self.cluster.wait([worker], lambda one: one.granted)
 
@@ -302,7 +311,7 @@ class _Epoch:
         for worker in self.workers:
             said = worker.done or {}
             if "fault" in said:
-                raise WorkerFault(f"worker {worker.member.address}: {said['fault']}")
+                raise WorkerFault(worker.member.address, f"failed: {said['fault']}", said)
             if "failure" in said:
                 failures.append((tuple(said["start"]), said["queue"], failure_of(said["failure"])))
         if failures:

@@ -184,10 +184,14 @@ class Visit:
             answer = Kind.READY, {"digest": facts["digest"]}
         except Unfit as error:
             answer = Kind.REFUSED, {"because": str(error)}
-        except Exception:
-            answer = Kind.REFUSED, {"because": traceback.format_exc()}
+        except Exception as error:
+            answer = Kind.REFUSED, {"because": _named(error), "trace": traceback.format_exc()}
         with suppress(Lost):
             self.connection.send(*answer)
+
+
+def _named(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}"
 
 
 @dataclass(slots=True, eq=False)
@@ -246,8 +250,8 @@ class WorkersRun:
             said |= {"failure": failure_facts(failure), "start": start, "queue": queue}
         except Lost as lost:
             said |= {"lost": lost.process, "words": lost.words}
-        except BaseException:
-            said |= {"fault": traceback.format_exc()}
+        except BaseException as error:
+            said |= {"fault": _named(error), "trace": traceback.format_exc()}
         if not self.ended:
             with suppress(Lost):
                 self.home.send(Kind.LOST if "lost" in said else Kind.DONE, said)
