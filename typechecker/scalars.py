@@ -105,6 +105,11 @@ def is_ordered(function: str, kind: Kind) -> bool:
     return (kind.is_float or kind.is_complex) and function in SUMMED
 
 
+def is_sequential(function: str) -> bool:
+    """Does a reduction by this function take the items one after the other, from the right?"""
+    return function in FUNCTIONS and not FUNCTIONS[function].associative
+
+
 def is_exact_in_any_order(function: str, kind: Kind) -> bool:
     """May reductions by this function, of items of this kind, take the items in any order and grouping, with the same bits?"""
     laws = FUNCTIONS[function].laws if function in FUNCTIONS else frozenset()

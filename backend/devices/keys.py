@@ -32,7 +32,7 @@ from typing import Final
 
 from ...lang.primitives import nearest
 from ...typechecker.elements import Kind
-from ...typechecker.scalars import FUNCTIONS
+from ...typechecker.scalars import FUNCTIONS, is_sequential
 from ..graph.registry import LIBRARY
 from ..scalar.table import class_of
 
@@ -46,7 +46,7 @@ SHAPES: Final = ("square", "tall", "wide")
 LIBRARY_CLASSES: Final = ("scan", "gather", "sort", "search", "compact", "scatter", "solve", "factor", "transform", "random",
                           "format", "sequential", "fill")  # fmt: skip
 PARTS: Final = ("step", "first", "call", "fresh", "team", "point", "ufunc", "row", "column", "line", "turn", "cut")
-EARLIER: Final = ("body", "kernel")
+EARLIER: Final = ("body", "kernel", "reduce_sequential")
 """Parts that earlier calibrations had: files with such names are read, and nothing asks for them."""
 _KINDS: Final = {kind.value: kind for kind in Kind}
 _HEADS: Final = frozenset({
@@ -116,6 +116,8 @@ CONSTANTS: Final = {"residue": 0, "ipow": 1}
 
 def reduce_stems(function: str, layout: str) -> Iterator[str]:
     """Operation names of a reduction, the most exact first."""
+    if is_sequential(function):
+        yield from (f"reduce.{function}", "sequential")
     wider = {"short": "row", "narrow": "col"}
     layouts = [layout, *([wider[layout]] if layout in wider else []), "full"]
     yield from (f"reduce.{function}.{one}" for one in layouts)

@@ -44,7 +44,6 @@ _STEMS: Final = {
     "join": ("join", "copy"), "stack": ("stack", "join", "copy"), "rotate": ("rotate", "join", "copy"),
     "reshape_cycle": ("reshape_cycle", "copy"), "update": ("update", "scatter"),
     "mask_update": ("mask_update", "compress", "compact"),
-    "reduce_sequential": ("reduce_sequential", "sequential", "reduce_sequential.div", "reduce_sequential.sub"),
     "compress": ("compress", "compact"),
     "expand": ("expand", "compact", "compress"),
     "where": ("where", "compact"),
@@ -138,8 +137,6 @@ def _by_bytes(
             size = prod(cells[0]) * prod(cells[1]) * kind.bytes
         case "compress" | "mask_update" | "grade_by" | "expand":
             kind = types[phase.args[1 if phase.op != "mask_update" else 0]].element.kind
-        case "reduce_sequential":
-            stems = (f"reduce_sequential.{phase.attributes['function']}", *stems)
         case "decode":
             size = largest(size, 2 * prod(cells[1]) * kind.bytes)
         case _:

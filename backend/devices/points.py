@@ -19,6 +19,7 @@ from dataclasses import replace
 from typing import Final
 
 from ...typechecker.elements import Kind
+from ...typechecker.scalars import is_sequential
 from ..kernels import policy
 from ..scalar.table import class_of
 from .forms import ALONG, Reduced, Tier, Work
@@ -149,11 +150,15 @@ def _first(rates: Rates, stems: Iterable[str], kind: Kind) -> Table:
 
 
 def _looked_up(function: str, prefix: str, kind: Kind, size: int, rates: Rates) -> int:
-    return rates.require((prefix + function, prefix + "add"), kind).rate(size)
+    from_the_right = (f"{prefix}div",) if is_sequential(function) else ()
+    return rates.require((prefix + function, *from_the_right, f"{prefix}add"), kind).rate(size)
 
 
 def _reduced(one: Reduced, rates: Rates) -> int:
-    """Runs of numbers, reduced one after the other."""
+    """Runs of numbers, reduced one after the other; from the right each application, which is counted apart, waits for the one
+    before."""
+    if is_sequential(one.function):
+        return rates.require(("turn", "point.add"), Kind.F64).rate(3 * Kind.F64.bytes * one.points) if one.along else 0
     name = "row" if one.along else "column"
     table = rates.require((f"{name}.{one.function}", f"{name}.add", f"row.{one.function}", "row.add"), one.kind)
     return table.at(one.run) * one.points // (one.run * RUNS)

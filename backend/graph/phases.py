@@ -162,9 +162,10 @@ class Result:
 class Structured:
     """`axes`: parallel axes first, then at most one reduce axis.  `body` is single assignment by position.
 
-    Every result has a `reduction` exactly if there is a reduce axis; it is an associative function of
-    `typechecker.scalars` and works in the node's kind (others are `reduce_sequential`).  A reduce axis of length 0 gives
-    the function's identity.  A size variable in `axes` or a `SizeNode` may be defined by an earlier phase."""
+    Every result has a `reduction` exactly if there is a reduce axis; it is a function of two operands of
+    `typechecker.scalars` and works in the node's kind.  One that is not associative takes the items one after the other,
+    from the right.  A reduce axis of length 0 gives the function's identity.  A size variable in `axes` or a `SizeNode` may be
+    defined by an earlier phase."""
 
     id: PhaseId
     span: Span
@@ -196,7 +197,7 @@ class LibraryPhase:
 
       size_vector(; sizes) · join(args…; axis) · stack(args…; axis) · rotate(arg, amount; axis) · reshape_cycle(arg) ·
       gather(arg, indices; axis, checked, fills) · update(arg, present indices…, value; indexed, checked) where `indexed` has one
-      bool an axis of arg · mask_update(arg, mask, value) · reduce_sequential(arg; function, axis) · scan(arg; function, axis) ·
+      bool an axis of arg · mask_update(arg, mask, value) · scan(arg; function, axis) ·
       contract(left, right) · compress(mask, arg; axis) · expand(mask, arg; axis, checked) · where(mask) · runtime_size(value) ·
       first_occurrence(arg) · grade(arg; descending) · grade_by(order, arg; descending) · index_of(table, arg) ·
       member_of(arg, table) · find(pattern, arg) · interval_index(table, arg) · match(left, right) · decode(radix, arg) ·

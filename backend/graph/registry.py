@@ -156,11 +156,6 @@ def _mask_updated(cells: Cells) -> Signature:
     return tuple(AxisSignature(a, (a, None, a)) for a in range(1, len(cells.args[0])))
 
 
-def _reduced(cells: Cells) -> Signature:
-    k = cells.axis
-    return tuple(AxisSignature(a if a < k else a - 1, (a,)) for a in range(len(cells.args[0])) if a != k)
-
-
 def _masked(cells: Cells) -> Signature:
     return tuple(AxisSignature(a, (None, a)) for a in range(len(cells.args[1])) if a != cells.axis)
 
@@ -280,7 +275,6 @@ _ROWS = (
     LibraryOp("gather", 2, _gathered, _result("gather"), fails=_checked, vjp="scatter_add", onnx="Gather"),
     LibraryOp("update", None, _updated, _update_work, fails=_checked, vjp="update", onnx="ScatterND"),
     LibraryOp("mask_update", 3, _mask_updated, _result("copy"), fails=_always, vjp="mask_update"),
-    LibraryOp("reduce_sequential", 1, _reduced, _arg("sequential")),
     LibraryOp("scan", 1, _other_axes, _arg("scan"), vjp="scan", onnx="CumSum"),
     LibraryOp("contract", 2, _contracted, _gemm, vjp="contract", onnx="MatMul"),
     LibraryOp("compress", 2, _masked, _arg("compact", 1), defines=1, vjp="expand", onnx="Compress"),

@@ -129,8 +129,8 @@ def _is_truth(function: str, kind: Kind) -> bool:
     return kind is Kind.BOOL or FUNCTIONS[function].result is ResultKind.BOOL
 
 
-def _folded(op: Operands, function: str, kind: Kind, items: Size, length: Size, cells: Size) -> Size:
-    """`from_the_right` of so many items."""
+def from_the_right(function: str, kind: Kind, items: Size, length: Size, cells: Size) -> Size:
+    """What a reduction from the right takes on NumPy, of so many items of so many cells of a length."""
     if _is_truth(function, kind):
         return length * 8 + items * 7
     if function == "sub" and not kind.is_complex:
@@ -140,12 +140,6 @@ def _folded(op: Operands, function: str, kind: Kind, items: Size, length: Size, 
 
 def _python(length: Size) -> Size:
     return minimum(length, CHUNK + 1) * _PYTHON
-
-
-def _reduce(op: Operands) -> Size:
-    shape = op.cells.args[0]
-    cells = product(capacity(s) for a, s in enumerate(shape) if a != op.axis())
-    return _folded(op, op.function(), op.kind(0), op.items(0), capacity(shape[op.axis()]), cells)
 
 
 def _scan(op: Operands) -> Size:
@@ -343,7 +337,7 @@ def _key_reduce(op: Operands) -> Size:
         columns = cells * (8 + max(kind.bytes, 8))
         return cast + columns + items * (3 if _is_real(kind) else 1) + made * (2 * kind.bytes + 2)
     ordered = cells * 26 + items * kind.bytes
-    group = _folded(op, function, kind, items, cells, ONE)
+    group = from_the_right(function, kind, items, cells, ONE)
     together = minimum(cells, made) * 40 + minimum(items, made) * (4 * max(kind.bytes, 8))
     return cast + ordered + maximum(group, together)
 
@@ -359,7 +353,7 @@ def _format(op: Operands) -> Size:
 RULES: Final[dict[str, Rule]] = {
     "size_vector": _nothing, "join": _cell_by_cell(_nothing), "stack": _cell_by_cell(_nothing),
     "rotate": _cell_by_cell(_rotate), "reshape_cycle": _cell_by_cell(_nothing), "gather": _gather, "update": _update,
-    "mask_update": _cell_by_cell(lambda op: op.items(1) * 8), "reduce_sequential": _cell_by_cell(_reduce),
+    "mask_update": _cell_by_cell(lambda op: op.items(1) * 8),
     "scan": _cell_by_cell(_scan), "contract": _contract, "compress": _compress,
     "expand": _cell_by_cell(lambda op: capacity(op.cells.args[1][op.axis()]) * 8), "where": _where, "runtime_size": _nothing,
     "first_occurrence": _first_occurrence, "grade": _grade, "grade_by": _cell_by_cell(_grade_by), "index_of": _index_of,

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from ...typechecker.scalars import FUNCTIONS
+from ...typechecker.scalars import FUNCTIONS, is_sequential
 from ...typechecker.sizes import ONE, ZERO, Size, SizeVariable, capacity, product
 from . import traverse
 from .costs import Types
@@ -107,7 +107,9 @@ class _Walk:
             depths.append(1 + max((depths[a] for a in node.args), default=0) if isinstance(node, ApplyNode) else 0)
         longest = max((depths[r.node] for r in phase.results), default=0)
         if any(r.reduction is not None for r in phase.results):
-            return self.logs.of(phase.axes[-1].size) + longest
+            length = phase.axes[-1].size
+            in_turn = any(is_sequential(r.reduction or "") for r in phase.results)
+            return (capacity(length) if in_turn else self.logs.of(length)) + longest
         return Size({(): longest})
 
 
@@ -159,7 +161,6 @@ def _decoded(cells: Cells, log: Log) -> Size:
 
 
 _RULES: Final[dict[str, Rule]] = {
-    "reduce_sequential": lambda cells, log: _length(cells),
     "scan": _scan,
     "contract": lambda cells, log: ONE + (log(cells.args[0][-1]) if cells.args[0] else ZERO),
     "compress": _tree(0), "expand": _tree(0), "where": _tree(0), "mask_update": _tree(1),

@@ -7,19 +7,19 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from ...typechecker.core import Payload
 from ...typechecker.elements import Kind
-from ...typechecker.scalars import is_ordered
+from ...typechecker.scalars import FUNCTIONS, ResultKind, is_ordered
 from ...typechecker.sizes import Size
 from ..graph.chains import ALONG
 from ..graph.phases import PLACES, ApplyNode, AxisNode, ConstantNode, ReadNode, SizeNode, Structured
 from ..scalar.table import REDUCTIONS, TRANSCENDENTAL, has_meaning
 from .complexes import PART, Complexes, Parts
 from .constants import FIXED_POWERS, LOGARITHMS, real_constant
-from .ir import Apply, Argument, Coordinate, Form, Kernel, Literal, Load, Node, Operand, Result, Step, Stores
+from .ir import Accumulator, Apply, Argument, Coordinate, Form, Kernel, Literal, Load, Node, Operand, Result, Step, Stores
 from .nest import Nest
 
 KINDS: Final = frozenset({Kind.BOOL, Kind.U8, Kind.I32, Kind.I64, Kind.F32, Kind.F64, Kind.CHAR})
@@ -63,6 +63,16 @@ class Body:
         """Does it reduce in the order of sums?"""
         return any(is_ordered(r.reduction or "", r.kind) for r in self.results)
 
+    @property
+    def is_from_the_right(self) -> bool:
+        """Does it reduce one item after the other?"""
+        return any(r.states for r in self.results)
+
+    @property
+    def late(self) -> frozenset[int]:
+        """The nodes that depend on the state of a reduction from the right."""
+        return late_nodes(self.nodes)
+
 
 def build_body(phase: Structured, *, complexes: bool = False, loops: bool = False) -> Body | None:
     """None: a function or kind that kernels do not have.  `complexes`: may complex numbers be in two parts?  `loops`: may a
@@ -77,10 +87,18 @@ def build_body(phase: Structured, *, complexes: bool = False, loops: bool = Fals
         kinds.append(kind)
         return len(nodes) - 1
 
+    phase, states, following = _with_steps(phase)
+    if following and len(following) < len(phase.results):
+        return None
     pairs = Complexes(phase, add)
 
-    for node in phase.body:
+    for at, node in enumerate(phase.body):
         match node:
+            case ReadNode(kind=kind) if at in states:
+                if not (kind in KINDS or (kind.is_complex and complexes)):
+                    return None
+                parts = [add(Accumulator(part), part) for part in ((PART[kind],) * 2 if kind.is_complex else (kind,))]
+                places.append((parts[0], parts[1]) if kind.is_complex else parts[0])
             case ReadNode():
                 if node.kind.is_complex and complexes:
                     places.append(pairs.load(node.index, node.kind))
@@ -137,8 +155,13 @@ def build_body(phase: Structured, *, complexes: bool = False, loops: bool = Fals
                 places.append(made)
     results: list[Result] = []
     split: set[int] = set()
-    for result in phase.results:
+    for number, result in enumerate(phase.results):
         place = places[result.node]
+        if number in following:
+            item, before, after = (((p,) if isinstance(p, int) else p) for p in (place, *(places[at] for at in following[number])))
+            imaginary = item[1] if len(item) > 1 else -1
+            results.append(Result(item[0], _kind_of(phase, result.node), result.reduction, imaginary, before, after))
+            continue
         if isinstance(place, tuple):
             if result.reduction is None:
                 results.append(Result(place[0], _kind_of(phase, result.node), None, place[1]))
@@ -153,12 +176,39 @@ def build_body(phase: Structured, *, complexes: bool = False, loops: bool = Fals
             if kind is Kind.CHAR:
                 return None
             kind = Kind.I64
-        elif result.reduction is not None and (result.reduction not in REDUCTIONS or kind is Kind.CHAR):
+        elif result.reduction is not None and kind is Kind.CHAR:
             return None
         results.append(Result(place, kind, result.reduction))
     axes = frozenset(node.axis for node in nodes if isinstance(node, Coordinate))
     hard = sum(isinstance(node, Apply) and node.function in TRANSCENDENTAL for node in nodes)
     return Body(tuple(nodes), tuple(kinds), tuple(sizes), tuple(results), axes, hard, split=frozenset(split))
+
+
+def _with_steps(phase: Structured) -> tuple[Structured, frozenset[int], dict[int, tuple[int, int]]]:
+    """The phase with the steps of its reductions from the right in its body, as applications of these to an item and a state;
+    which nodes are states; and of each such result its state and its next one."""
+    body, states, following = list(phase.body), list[int](), dict[int, tuple[int, int]]()
+    for number, result in enumerate(phase.results):
+        function = result.reduction
+        if function is None or function in REDUCTIONS or function in PLACES:
+            continue
+        kind, state = _kind_of(phase, result.node), len(body)
+        is_truth = FUNCTIONS[function].result is ResultKind.BOOL
+        body += [ReadNode(len(phase.reads), kind), ApplyNode(function, (result.node, state), Kind.BOOL if is_truth else kind)]
+        if is_truth and kind is not Kind.BOOL:
+            body.append(ApplyNode("convert", (state + 1,), kind))
+        states.append(state)
+        following[number] = state, len(body) - 1
+    return replace(phase, body=tuple(body)) if states else phase, frozenset(states), following
+
+
+def late_nodes(nodes: Sequence[Node]) -> frozenset[int]:
+    """The nodes that are states of reductions from the right, or depend on these."""
+    late: set[int] = set()
+    for place, node in enumerate(nodes):
+        if isinstance(node, Accumulator) or (isinstance(node, Apply) and not late.isdisjoint(node.args)):
+            late.add(place)
+    return frozenset(late)
 
 
 def joining_body(kind: Kind) -> Body:
@@ -269,7 +319,7 @@ def _step(stride: int, bytes: int) -> Step:
 
 def _lanes(body: Body, vector_bytes: int) -> int:
     """Elements a vector: two registers of the widest kind, one where many values are alive at once."""
-    used = used_nodes(body.nodes, (*(n for r in body.results for n in r.nodes), *(node for step in body.steps for node in step)))
+    used = used_nodes(body.nodes, (*(n for r in body.results for n in r.roots), *(node for step in body.steps for node in step)))
     widest = max(body.kinds[place].bytes for place in used)
     lanes = 2 * vector_bytes // widest
     if vector_bytes >= 64 and widest == 4 and body.transcendental >= _WAITING and not body.steps:
@@ -292,7 +342,7 @@ def _most_alive(body: Body) -> int:
     for place, node in enumerate(body.nodes):
         if isinstance(node, Apply):
             last.update(dict.fromkeys(node.args, place))
-    last.update(dict.fromkeys((r.node for r in body.results), len(body.nodes)))
+    last.update(dict.fromkeys((node for r in body.results for node in r.roots), len(body.nodes)))
     ends: dict[int, int] = {}
     alive = most = 0
     for place in range(len(body.nodes)):

@@ -25,13 +25,14 @@ def is_free(results: tuple[Result, ...]) -> bool:
     return all(r.reduction is not None and not is_ordered(r.reduction, r.kind) for r in results)
 
 
-def column_nest(nest: Nest, *, finds_places: bool) -> Nest:
-    """The nest with its last parallel loop in the vectors, if that is better, or the only way there is.
+def column_nest(nest: Nest, *, is_whole: bool) -> Nest:
+    """The nest with its last parallel loop in the vectors, if that is better, or the only way there is (`is_whole`: reductions
+    to places, and from the right).
 
     Where an operand varies on both inner loops and the reduced one is long, memory decides."""
     if nest.form is Form.MAP or len(nest.sizes) < 2:
         return nest
     both = any(strides[-1] and strides[-2] for strides in nest.strides)
-    if finds_places or (nest.sizes[-2] >= _CELLS and (not both or (nest.form is Form.ACROSS and nest.sizes[-1] < _ROWS))):
+    if is_whole or (nest.sizes[-2] >= _CELLS and (not both or (nest.form is Form.ACROSS and nest.sizes[-1] < _ROWS))):
         return replace(nest, form=Form.COLUMNS)
     return nest

@@ -52,7 +52,8 @@ def missing_kernels(bound: BoundGraph) -> dict[str, tuple[Phase, ...]]:
 
 
 def _has_body(phase: Structured) -> bool:
-    return build_body(phase, complexes=True) is not None
+    body = build_body(phase, complexes=True)
+    return body is not None and not body.is_from_the_right
 
 
 def _is_renaming(phase: Structured) -> bool:

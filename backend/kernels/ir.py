@@ -118,23 +118,40 @@ class Apply:
     parameter: int = 0
 
 
-Node: TypeAlias = Load | Literal | Argument | Coordinate | Apply
+@dataclass(frozen=True, slots=True)
+class Accumulator:
+    """What a reduction from the right has come to (`Result.states`)."""
+
+    kind: Kind
+
+
+Node: TypeAlias = Load | Literal | Argument | Coordinate | Apply | Accumulator
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
     """Body node `node`, reduced with `reduction` unless the form is MAP; `kind`: the node's, i64 of a place.
 
-    Of a complex kind (MAP) `node` is the real part and `imaginary` the other."""
+    Of a complex kind `node` is the real part and `imaginary` the other.
+
+    A reduction from the right, whose first state is the last item, has `states`, the nodes that are its state (its parts), and
+    `following`, those that are the next one."""
 
     node: int
     kind: Kind
     reduction: str | None
     imaginary: int = -1
+    states: tuple[int, ...] = ()
+    following: tuple[int, ...] = ()
 
     @property
     def nodes(self) -> tuple[int, ...]:
         return (self.node,) if self.imaginary < 0 else (self.node, self.imaginary)
+
+    @property
+    def roots(self) -> tuple[int, ...]:
+        """The nodes that it needs."""
+        return *self.nodes, *self.following
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +200,7 @@ def kind_of(kernel: Kernel, node: int) -> Kind:
         case Load(operand, part):
             kind = kernel.operands[operand].kind
             return kind if part < 0 else Kind.F32 if kind is Kind.C64 else Kind.F64
-        case Literal(kind) | Apply(kind=kind):
+        case Literal(kind) | Apply(kind=kind) | Accumulator(kind):
             return kind
         case Argument() | Coordinate():
             return Kind.I64

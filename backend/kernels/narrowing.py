@@ -143,6 +143,8 @@ def _rewritten(body: Body, kind: Kind, small: set[int]) -> Body:
             case _:
                 places[place] = add(node, body.kinds[place])
     results = tuple(
-        replace(r, node=widened(r.node), imaginary=widened(r.imaginary) if r.imaginary >= 0 else -1) for r in body.results
-    )
+        replace(r, node=widened(r.node), imaginary=widened(r.imaginary) if r.imaginary >= 0 else -1,
+                states=tuple(places[s] for s in r.states), following=tuple(map(widened, r.following)))
+        for r in body.results
+    )  # fmt: skip
     return replace(body, nodes=tuple(nodes), kinds=tuple(kinds), results=results)

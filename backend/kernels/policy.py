@@ -35,6 +35,8 @@ LOAD_NANOSECONDS: Final = 1.5e6
 
 CALL_NANOSECONDS: Final = 500
 """A NumPy call on a small array."""
+ONE_BY_ONE: Final = 100.0
+"""An item of a reduction from the right, on NumPy: a float takes 40, others more than a thousand."""
 PATIENCE: Final = 64
 """Runs of a small phase before a kernel is thought of at all."""
 MANY: Final = 6
@@ -88,7 +90,8 @@ def saving(body: Body, points: int) -> float:
         fixed = 50_000  # boxes are bound anew in each run
     else:
         fixed = CALL_NANOSECONDS * body.operations + (15_000 + 20 * min(points, 1 << 10) if body.is_ordered else 0)
-    return fixed + points * (0.3 + 0.3 * body.operations) + body.transcendental * (20_000 + 12 * points)
+    one_by_one = ONE_BY_ONE * points if body.is_from_the_right else 0.0
+    return fixed + one_by_one + points * (0.3 + 0.3 * body.operations) + body.transcendental * (20_000 + 12 * points)
 
 
 def is_worthwhile_to_repeat(kernel: Code, body: Body, points: int, turns: int) -> bool:

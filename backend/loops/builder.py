@@ -160,3 +160,18 @@ class Builder:
 def at(name: str) -> Index:
     """The index that a register is."""
     return index(name)
+
+
+def power(b: Builder, base: str, exponent: str, kind: Kind) -> str:
+    """An integer to a power that is not negative, by squaring: exact modulo the width, whatever the order."""
+    one, wide = b.constant(Kind.I64, 1), Kind.I64
+    left = exponent if kind is wide else b.apply("convert", (exponent,), kind, wide)
+    carried = [(kind, b.constant(kind, 1), None), (kind, base, None), (wide, left, None)]
+    with b.range(LoopKind.SERIAL, Index((), 63), carried) as loop:
+        made, square, left = loop.inside
+        is_odd = b.apply("ne", (b.apply("band", (left, one), wide, wide), b.constant(wide, 0)), wide, Kind.BOOL)
+        more = b.apply("select", (is_odd, b.apply("mul", (made, square), kind, kind), made), kind, kind)
+        rest = b.apply("shr", (one, left), wide, wide)
+        loop.yields = more, b.apply("mul", (square, square), kind, kind), rest
+        loop.until = b.compare("le", at(rest), ZERO)
+    return loop.results[0]

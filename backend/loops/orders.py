@@ -1,4 +1,4 @@
-"""The orders of float sums and of scans, as builders of loops.
+"""The orders of float sums, and of reductions from the right, as builders of loops.
 
 phases.md, "Order of sums": blocks of `ROWS` × `LANES` items, lanes added down the rows, halved, blocks joined by a binary tree.
 What is absent counts as the identity, which changes no bit.
@@ -22,7 +22,7 @@ from ...typechecker.scalars import neutral
 from ..kernels.build import bits_of
 from ..kernels.ir import BLOCK, LANES
 from .builder import Builder, at
-from .ir import ZERO, Index, LoopKind, Role, plus, times
+from .ir import ONE, ZERO, Index, LoopKind, Role, plus, times
 
 MOST_UNROLLED: Final = 8
 """Items that are added without a loop."""
@@ -55,6 +55,20 @@ def unrolled(b: Builder, sums: Sequence[Sum], length: int, items: Callable[[Inde
         rows = rows[:half]
         half //= 2
     return rows[0]
+
+
+def from_the_right(b: Builder, kinds: Sequence[Kind], length: Index, first: Callable[[Index], Sequence[str]],
+                   following: Callable[[Index, Sequence[str]], Sequence[str]]) -> list[str]:  # fmt: skip
+    """Reductions by functions that are not associative, of at least one item: the state is the last item at first, then what
+    `following` makes of each item before and the state."""
+
+    def place(index: Index) -> Index:
+        return plus(plus(length, times(index, -1)), Index((), -1))
+
+    carried = [(kind, item, None) for kind, item in zip(kinds, first(place(ZERO)), strict=True)]
+    with b.loop(LoopKind.SERIAL, (ONE,), (length,), carried) as loop:
+        loop.yields = tuple(following(place(at(loop.index)), loop.inside))
+    return list(loop.results)
 
 
 _LEVELS: Final = 28

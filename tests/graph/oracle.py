@@ -277,7 +277,7 @@ class _View:
         return self.machine.size(size)
 
 
-_CORE_NAMES = {"reshape_cycle": c.Reshape, "reduce_sequential": c.Reduce}
+_CORE_NAMES = {"reshape_cycle": c.Reshape}
 _CORE_OPS = {op.__name__.lower(): op for op in c.Op.__args__}
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ....typechecker import core
 from ....typechecker.elements import Kind
-from ....typechecker.scalars import FUNCTIONS, may_fail
+from ....typechecker.scalars import may_fail
 from ....typechecker.sizes import number
 from ..phases import ApplyNode, AxisNode, ConstantNode, Node, Read, ReadNode, SizeNode
 from ..projections import axis_index
@@ -87,12 +87,6 @@ def iota_grid(state: State, op: core.IotaGrid) -> None:
 
 
 def reduce(state: State, op: core.Reduce) -> None:
-    if not reduces_in_any_order(op.function):
-        frame = state.union([op.arg])
-        result = state.define(op.result, frame)
-        attributes = {"function": op.function, "axis": op.axis + len(frame)}
-        state.library("reduce_sequential", state.span(op.result), (state.get(op.arg).value,), (result,), attributes)
-        return
     carried = state.get(op.arg)
     frame = carried.frame
     result = state.define(op.result, frame)
@@ -105,7 +99,3 @@ def reduce(state: State, op: core.Reduce) -> None:
     read = state.operand(carried, frame, space, [axis_index(position[a]) for a in range(rank)])
     body: list[Node] = [ReadNode(0, state.kind(op.arg))]
     state.structured(result, state.span(op.result), parallel, [read], body, (cell[op.axis], op.function))
-
-
-def reduces_in_any_order(function: str) -> bool:
-    return FUNCTIONS[function].associative

@@ -2,7 +2,8 @@
 
 Runs on a graph whose sizes are numbers:
   * a reduction of a short axis (`+/(x-y)*2` of points with three coordinates) becomes an element-wise phase whose body
-    combines the steps in the order of sums (phases.md), which is a tree known here; so it fuses with its readers;
+    combines the steps in the order of sums (phases.md), which is a tree known here, or from the right; so it fuses with its
+    readers;
   * a reduction with a short *parallel* axis (`+⌿` of vectors with three coordinates), where the operands that lack this axis
     are made by another phase, becomes one phase with a result for each step, stacked: what was made is read once and fuses.
 
@@ -18,6 +19,7 @@ from math import prod
 from typing import Final
 
 from ....typechecker.elements import Kind
+from ....typechecker.scalars import FUNCTIONS, is_sequential
 from ....typechecker.sizes import Size, number
 from ....typechecker.types import ArrayType
 from ...scalar.table import REDUCTIONS
@@ -151,7 +153,7 @@ def _written_out(phase: Structured) -> Structured:
         return phase
     if not _is_plain(phase):
         return phase
-    if any(result.reduction not in REDUCTIONS for result in phase.results):
+    if not all(_is_written_out(result.reduction or "", _kind(phase, result)) for result in phase.results):
         return phase
     builder = BodyBuilder()
     step = _Step(phase, len(sizes) - 1, builder)
@@ -159,11 +161,20 @@ def _written_out(phase: Structured) -> Structured:
     made: list[Result] = []
     for result in phase.results:
         assert result.reduction is not None
-        kind = phase.body[result.node].kind if not isinstance(phase.body[result.node], AxisNode) else Kind.I64  # type: ignore[union-attr]
-        total = _tree(builder, result.reduction, kind, [own[result.node] for own in places])
+        join = _tree if result.reduction in REDUCTIONS else _from_the_right
+        total = join(builder, result.reduction, _kind(phase, result), [own[result.node] for own in places])
         made.append(Result(result.value, total, None))
     whole = builder.finish(replace(phase, axes=phase.axes[:-1]), made)
     return phase if any(map(_is_copied, whole.reads)) else whole
+
+
+def _kind(phase: Structured, result: Result) -> Kind:
+    return getattr(phase.body[result.node], "kind", Kind.I64)
+
+
+def _is_written_out(function: str, kind: Kind) -> bool:
+    """Comparisons of numbers would want their truth values as numbers."""
+    return function in REDUCTIONS or (is_sequential(function) and FUNCTIONS[function].result_kind(kind) is kind)
 
 
 def _is_copied(read: Read) -> bool:
@@ -172,7 +183,7 @@ def _is_copied(read: Read) -> bool:
 
 
 def _tree(builder: BodyBuilder, function: str, kind: Kind, items: list[int]) -> int:
-    """Lanes of one block combined by halving."""
+    """In the order of sums: lanes of one block combined by halving."""
     half = 1
     while 2 * half < len(items):
         half *= 2
@@ -181,6 +192,13 @@ def _tree(builder: BodyBuilder, function: str, kind: Kind, items: list[int]) -> 
         items = joined + items[len(joined) : half]
         half //= 2
     return items[0]
+
+
+def _from_the_right(builder: BodyBuilder, function: str, kind: Kind, items: list[int]) -> int:
+    total = items[-1]
+    for item in reversed(items[:-1]):
+        total = builder.add(ApplyNode(function, (item, total), kind))
+    return total
 
 
 # ----------------------------------------------------------------------------------------- sides

@@ -2,8 +2,9 @@
 
 `+/x` and `⌈/x` become one pass over x; the bodies of a loop that work element by element on its state become one phase with
 several results, and a value that only they read is never stored.  The merged phase takes the place of its first member, so
-a phase joins only if everything else it reads is known there.  Views, roots and phases of different spaces stay apart; a
-body grows no further than `MOST_NODES` nodes, `MOST_SOURCES` operands and `MOST_RESULTS` results.
+a phase joins only if everything else it reads is known there.  Views, roots, phases of different spaces, and reductions that
+go one item after the other beside others stay apart; a body grows no further than `MOST_NODES` nodes, `MOST_SOURCES` operands
+and `MOST_RESULTS` results.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dataclasses import field, replace
 from typing import Final
 
 from ....lang.records import dataclass
+from ....typechecker.scalars import is_sequential
 from ....typechecker.sizes import SizeVariable
 from ..phases import ApplyNode, Axis, Graph, Phase, Projection, ReadNode, Result, Structured, SubGraph, ValueId
 from ..projections import is_identity
@@ -55,13 +57,14 @@ class _Block:
     def block(self, phases: tuple[Phase, ...]) -> tuple[Phase, ...]:
         phases = tuple(with_subgraphs(p, self.subgraph) for p in phases)
         made_at: dict[ValueId | SizeVariable, int] = {}
-        latest: dict[tuple[Axis, ...], _Group] = {}
+        latest: dict[tuple[tuple[Axis, ...], bool], _Group] = {}
         groups: dict[int, _Group] = {}  # by the place of every member
         for at, phase in enumerate(phases):
             if isinstance(phase, Structured) and self.may_join(phase):
-                group = latest.get(phase.axes)
+                key = phase.axes, any(is_sequential(r.reduction or "") for r in phase.results)
+                group = latest.get(key)
                 if group is None or not self.fits(group, phase, made_at):
-                    group = latest[phase.axes] = _Group(at)
+                    group = latest[key] = _Group(at)
                 group.add(phase)
                 groups[at] = group
             made_at.update(dict.fromkeys(defines(phase), at))

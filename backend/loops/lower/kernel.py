@@ -25,10 +25,11 @@ from typing import Final
 from ....typechecker.elements import Kind
 from ....typechecker.scalars import is_ordered, may_fail, neutral
 from ...graph.phases import PLACES
-from ...kernels.build import bits_of
+from ...kernels.build import bits_of, late_nodes
 from ...kernels.ir import (
     BLOCK,
     FETCH,
+    Accumulator,
     Apply,
     Argument,
     Coordinate,
@@ -44,11 +45,11 @@ from ...kernels.ir import (
     kind_of,
 )
 from ...kernels.llvm_leaf import vector_bytes
-from ..builder import Builder, at
+from ..builder import Builder, at, power
 from ..forms import minus
 from ..ir import ONE, ZERO, Index, LoopKind, Program, Role, View, plus, times
 from ..llvm import llvm_text
-from ..orders import MOST, Cells, Items, Sum, ordered
+from ..orders import MOST, Cells, Items, Sum, from_the_right, ordered
 from .values import parts_of
 
 _STRETCH: Final = 8
@@ -89,6 +90,8 @@ class Lowering:
         for node in kernel.body:
             self.axes.append(self.depends(node))
         self.needed = self.wanted()
+        self.late = late_nodes(kernel.body)
+        """The nodes that depend on the state of a reduction from the right."""
         self.known: dict[int, str] = {}
         self.mask: str | None = None
         """The items of the vector axis that are there, where not all are."""
@@ -123,6 +126,8 @@ class Lowering:
         if extents:
             extents.append(times(extents[-1], len(parts)))
             extents[-2] = ONE
+        elif len(parts) > 1:
+            extents.append(Index((), len(parts)))
         if self.has_few_columns:
             extents[-1], extents[-3] = times(extents[-3], self.kernel.length), ONE
         is_streamed = self.kernel.stores is Stores.STREAMED
@@ -149,10 +154,11 @@ class Lowering:
 
     def target(self, place: int, point: Sequence[Index], part: int = 0) -> tuple[Index, ...]:
         """The indices of a result's item; its last axis lies side by side."""
+        parts = len(parts_of(self.kernel.results[place].kind))
         if not point:
-            return ()
+            return (Index((), part),) if parts > 1 else ()
         *own, last = point
-        last = plus(times(last, len(parts_of(self.kernel.results[place].kind))), Index((), part))
+        last = plus(times(last, parts), Index((), part))
         if self.has_few_columns:
             last, own[-1] = plus(last, times(own[-1], self.kernel.length)), ZERO
         return *own, ZERO, last
@@ -170,12 +176,14 @@ class Lowering:
             case Apply(args=args):
                 moves = kernel.operands[node.parameter].moves if node.function == FETCH else ()
                 return frozenset(axis for axis, on in enumerate(moves) if on).union(*(self.axes[arg] for arg in args))
+            case Accumulator():
+                return frozenset({kernel.axes - 1})
             case Literal() | Argument():
                 return frozenset()
 
     def wanted(self) -> set[int]:
         kernel = self.kernel
-        wanted = {node for result in kernel.results for node in result.nodes} | {n for step in kernel.steps for n in step}
+        wanted = {node for result in kernel.results for node in result.roots} | {n for step in kernel.steps for n in step}
         for place in range(len(kernel.body) - 1, -1, -1):
             node = kernel.body[place]
             if place in wanted and isinstance(node, Apply):
@@ -200,12 +208,16 @@ class Lowering:
                 return b.constant(kind, bits)
             case Argument(number):
                 return self.scalars[number]
+            case Accumulator():
+                return known[place]
             case Coordinate(axis):
                 return b.number(plus(point[axis], at(self.origins[axis])))
             case Apply(function, args, compute, kind, parameter):
                 registers = [known[arg] for arg in args]
                 if function == FETCH:
                     return self.fetch(place, parameter, registers, point)
+                if function == "ipow":
+                    return power(b, registers[0], registers[1], kind)
                 if not may_fail(function, kind):
                     return b.apply(function, registers, compute, kind, parameter)
                 return b.apply(function, b.where(self.mask, registers, compute), compute, kind, parameter, place)
@@ -319,6 +331,9 @@ class Lowering:
     def along(self, point: Sequence[Index]) -> None:
         """Reductions of a row."""
         b, kernel, results = self.b, self.kernel, self.kernel.results
+        if self.late:
+            self.from_the_right(point, self.known)
+            return
 
         def items(place: Index, mask: str | None = None) -> list[str]:
             known, self.mask = dict(self.known), mask
@@ -401,6 +416,9 @@ class Lowering:
 
     def down_columns(self, point: Sequence[Index], known: dict[int, str]) -> None:
         """Reductions that are exact in any order, with their state in registers."""
+        if self.late:
+            self.from_the_right(point, known)
+            return
         b, results = self.b, self.kernel.results
         carried = [part for result in results for part in self.entry(result)]
         with b.range(LoopKind.SERIAL, at(self.sizes[-1]), carried) as loop:
@@ -415,6 +433,29 @@ class Lowering:
                 counted, total = _counted(kind_of(self.kernel, result.node)), last.pop(0)
                 total = total if counted is Kind.I64 else b.apply("convert", (total,), counted, Kind.I64)
             b.store(self.results[place], self.target(place, point), total)
+
+    def from_the_right(self, point: Sequence[Index], known: dict[int, str]) -> None:
+        """Reductions one item after the other."""
+        kernel, inside = self.kernel, self.at_depth(self.kernel.axes)
+        early = [place for place in inside if place not in self.late]
+        late = [place for place in inside if place in self.late]
+
+        def first(place: Index) -> list[str]:
+            now = dict(known)
+            self.compute(early, [*point, place], now)
+            return [now[node] for result in kernel.results for node in result.nodes]
+
+        def following(place: Index, states: Sequence[str]) -> list[str]:
+            now, supply = dict(known), iter(states)
+            now |= {state: next(supply) for result in kernel.results for state in result.states}
+            self.compute([*early, *late], [*point, place], now)
+            return [now[node] for result in kernel.results for node in result.following]
+
+        kinds = [kind_of(kernel, node) for result in kernel.results for node in result.nodes]
+        totals = iter(from_the_right(self.b, kinds, at(self.sizes[-1]), first, following))
+        for place, result in enumerate(kernel.results):
+            for part in range(len(result.nodes)):
+                self.b.store(self.results[place], self.target(place, point, part), next(totals))
 
     def entry(self, result: Result) -> list[tuple[Kind, str, None]]:
         """What a reduction starts with; that of a place loses against every item."""

@@ -14,14 +14,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from ....typechecker.elements import Kind
-from ....typechecker.scalars import neutral
+from ....typechecker.scalars import identity_of, neutral
 from ....typechecker.sizes import Size, number
 from ...graph.phases import PLACES, Affine, AxisKind, Projection, Read, ReadNode, Reshaped, Structured
 from ...kernels.build import Body, bits_of, build_body
-from ...kernels.ir import Apply, Argument, Coordinate, Literal, Load
-from ..builder import Builder, at
+from ...kernels.ir import Accumulator, Apply, Argument, Coordinate, Literal, Load
+from ..builder import at, power
 from ..ir import ZERO, Index, LoopKind, plus, times
-from ..orders import MOST_UNROLLED, Cells, Items, Sum, ordered, unrolled
+from ..orders import MOST_UNROLLED, Cells, Items, Sum, from_the_right, ordered, unrolled
 from .values import Check, Place, Registers, Scope, Unsupported, Where
 
 _CELLS: Final = 64
@@ -66,6 +66,7 @@ class _Nest:
         self.parallel = [axis.size for axis in phase.axes if axis.kind is AxisKind.PARALLEL]
         self.reduced = next((axis.size for axis in phase.axes if axis.kind is AxisKind.REDUCE), None)
         self.extents = [scope.index_of(axis.size) for axis in phase.axes]
+        self.late = body.late
         self.parts = [_Part(n, body.kinds[n], r.reduction) for r in body.results for n in r.nodes]
 
     def write(self) -> None:
@@ -109,7 +110,7 @@ class _Nest:
         size = self.reduced
         assert size is not None
         few = size.constant is not None and size.constant <= MOST_UNROLLED
-        if few or not (self.is_ordered or self.is_along()):
+        if few or self.body.is_from_the_right or not (self.is_ordered or self.is_along()):
             point.append(at(loops.enter_context(self.b.range(LoopKind.VECTOR, extent)).index))
             self.give(point, self.reduction(point, LoopKind.SERIAL))
         elif self.is_along() or not self.is_ordered:
@@ -135,6 +136,8 @@ class _Nest:
         """Registers of the results at a point of the parallel axes."""
         size, extent = self.reduced, self.extents[-1]
         assert size is not None
+        if self.body.is_from_the_right:
+            return self.from_the_right(point)
         functions = [(part.reduction or "", part.kind) for part in self.parts]
         if self.is_ordered and not all(f in ("add", "mul") and k.is_float for f, k in functions):
             raise Unsupported("an ordered sum beside another reduction")
@@ -167,6 +170,26 @@ class _Nest:
                 self.b.apply(f, (inside, item), k, k) for (f, k), inside, item in zip(functions, loop.inside, items, strict=True)
             )
         return list(loop.results)
+
+    def from_the_right(self, point: Sequence[Index]) -> list[str]:
+        """Reductions one item after the other; of nothing they are the identity."""
+        b, size, extent = self.b, self.reduced, self.extents[-1]
+        assert size is not None
+        some = None if size.constant else b.compare("lt", ZERO, extent)
+        kinds = [part.kind for part in self.parts]
+        nothing = [n for r in self.body.results for n in (identity_of(r.reduction or "", r.kind) or 0, 0)[: len(r.nodes)]]
+
+        def first(place: Index) -> list[str]:
+            items = self.values([*point, place], some)
+            if some is None:
+                return items
+            rows = zip(kinds, items, nothing, strict=True)
+            return [b.apply("select", (some, item, b.constant(k, bits_of(k, value))), k, k) for k, item, value in rows]
+
+        def following(place: Index, states: Sequence[str]) -> list[str]:
+            return self.values([*point, place], states=states)
+
+        return from_the_right(b, kinds, extent, first, following)
 
     def places(self, point: Sequence[Index]) -> list[str]:
         """Extremes and where the first of each is: the item at hand is better, or a NaN where there was none."""
@@ -240,12 +263,19 @@ class _Nest:
 
     # -------------------------------------------------------------------------------------------- body
 
-    def values(self, point: Sequence[Index], mask: str | None = None) -> list[str]:
-        """Registers of the results' nodes at a point of all axes, which is there if a mask is true."""
+    def values(self, point: Sequence[Index], mask: str | None = None, states: Sequence[str] = ()) -> list[str]:
+        """Registers of the results' nodes at a point of all axes, which is there if a mask is true; with the states of reductions
+        from the right, of what follows these."""
         loaded: dict[int, Registers] = {}
         registers: list[str] = []
-        for node in self.body.nodes:
+        known = dict(zip((state for r in self.body.results for state in r.states), states, strict=bool(states)))
+        for place, node in enumerate(self.body.nodes):
+            if place in self.late and not states:
+                registers.append("")
+                continue
             match node:
+                case Accumulator():
+                    registers.append(known[place])
                 case Load(operand, part):
                     if operand not in loaded:
                         loaded[operand] = self.read(self.phase.reads[operand], point, mask)
@@ -262,30 +292,17 @@ class _Nest:
                         check = self.scope.check(Check(self.phase.span, function, compute, kind, parameter))
                     args_here = self.b.where(mask if check >= 0 else None, [registers[a] for a in args], compute)
                     if function == "ipow":
-                        registers.append(_power(self.b, args_here[0], args_here[1], kind))
+                        registers.append(power(self.b, args_here[0], args_here[1], kind))
                         continue
                     registers.append(self.b.apply(function, args_here, compute, kind, parameter, check))
+        if states:
+            return [registers[node] for result in self.body.results for node in result.following]
         return [registers[part.node] for part in self.parts]
 
     def read(self, read: Read, point: Sequence[Index], present: str | None) -> Registers:
         sizes = [axis.size for axis in self.phase.axes]
         indices, mask = indices_of(self.scope, read.projection, point, sizes)
         return self.scope.items(read.value, indices, self.b.both(present, mask))
-
-
-def _power(b: Builder, base: str, exponent: str, kind: Kind) -> str:
-    """An integer to a power that is not negative, by squaring: exact modulo the width, whatever the order."""
-    one, wide = b.constant(Kind.I64, 1), Kind.I64
-    left = exponent if kind is wide else b.apply("convert", (exponent,), kind, wide)
-    carried = [(kind, b.constant(kind, 1), None), (kind, base, None), (wide, left, None)]
-    with b.range(LoopKind.SERIAL, Index((), 63), carried) as loop:
-        made, square, left = loop.inside
-        is_odd = b.apply("ne", (b.apply("band", (left, one), wide, wide), b.constant(wide, 0)), wide, Kind.BOOL)
-        more = b.apply("select", (is_odd, b.apply("mul", (made, square), kind, kind), made), kind, kind)
-        rest = b.apply("shr", (one, left), wide, wide)
-        loop.yields = more, b.apply("mul", (square, square), kind, kind), rest
-        loop.until = b.compare("le", at(rest), ZERO)
-    return loop.results[0]
 
 
 def indices_of(scope: Scope, projection: Projection, point: Sequence[Index], sizes: Sequence[Size]

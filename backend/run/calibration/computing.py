@@ -50,7 +50,7 @@ CONVERSIONS: Final = ((Kind.I64, Kind.F64), (Kind.BOOL, Kind.F64), (Kind.BOOL, K
                       (Kind.F32, Kind.F64), (Kind.I32, Kind.I64), (Kind.BOOL, Kind.U8), (Kind.U8, Kind.I64),
                       (Kind.F64, Kind.I64))  # fmt: skip
 CIRCULAR: Final = (0, 1, 2, 3, 4, 5, 6, 7, -1, -2, -3, -5, -6, -7)
-REDUCTIONS: Final = {Kind.BOOL: ("or",)}
+REDUCTIONS: Final = {Kind.BOOL: ("or",), Kind.F64: ("add", "max", "sub", "div")}
 _FEW: Final = 8
 _MANY: Final = 24
 """Applications of two chains that tell a cheap one from noise."""

@@ -91,8 +91,6 @@ PROGRAMS: Final = (
     Program("2 2 2⊤x", {"x": "K[n]"}, WHOLE),
     Program("5 6⍷x", {"x": "K[n]"}, WHOLE),
     Program("x@i⊢y", {"x": "K[s]", "y": "K[n]", "i": "idx<n>[s]"}),
-    Program("-/x", {"x": "K[n]"}),
-    Program("÷/x", {"x": "K[n]"}),
     Program("256+⌸(k ⋄ x)", {"k": "idx<256>[n]", "x": "K[n]"}, BOTH),
     Program("256+⌸(k ⋄ A)", {"k": "idx<256>[s]", "A": "K[s 8]"}, BOTH, (1 << 6, 1 << 14, 1 << 20, 1 << 26)),
     Program("7?≢x", {"x": "K[n]"}),

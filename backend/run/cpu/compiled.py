@@ -167,8 +167,8 @@ class CompiledRun:
         nest = plan_nest(self.space, self.reduces, strides, self.body.coordinates)
         if not self.reduces:
             return nest
-        if is_free(self.body.results) and not any(kind.is_complex for kind in self.operands):
-            return column_nest(nest, finds_places=self.body.finds_places)
+        if self.body.is_from_the_right or (is_free(self.body.results) and not any(kind.is_complex for kind in self.operands)):
+            return column_nest(nest, is_whole=self.is_whole)
         return rows_of_memory(nest)
 
     def kernel_for(self, arrays: Sequence[NumArray], stores: Stores) -> Kernel | None:
@@ -215,10 +215,15 @@ class CompiledRun:
         return Bound(kernel, call, pieces, operand_places, result_places, shape, nest.order, cuts.partials, dtypes, packs,
                      address=address, combine=combine, duration=work.nanoseconds, helpers=helpers)  # fmt: skip
 
+    @property
+    def is_whole(self) -> bool:
+        """Is a reduced axis one piece?"""
+        return self.body.finds_places or self.body.is_from_the_right
+
     def reduction(self) -> Reduction:
         if not self.reduces:
             return Reduction.NONE
-        return Reduction.PLACES if self.body.finds_places else Reduction.SUMS
+        return Reduction.WHOLE if self.is_whole else Reduction.SUMS
 
     def piece(self, nest: Nest, cells: tuple[int, ...], cuts: Cuts, place: int) -> Piece:
         ranges = cuts.ranges(place)

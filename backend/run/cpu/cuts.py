@@ -104,7 +104,7 @@ class Reduction(Enum):
 
     NONE = "nothing"
     SUMS = "partial results can be joined"
-    PLACES = "they cannot"
+    WHOLE = "they cannot"
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,6 @@ from ..sums_numpy import block_partials, combine_tree, ordered_reduce
 from ..team import run_boxes
 from .kinds import DTYPES, NumArray
 from .reals import PLAIN
-from .scalars import implementation
 
 _RUN: Final = 256
 """Cells next to each other in memory that one thread takes at least."""
@@ -89,7 +88,7 @@ class Reduction:
     def combine(self, partials: NumArray, axis: int) -> Any:
         if self.ordered:
             return combine_tree(PLAIN[self.function], partials, axis)
-        if self.function in PLACES:
+        if self.function not in REDUCTIONS:
             return partials.take(0, axis)  # its axis is reduced in one piece
         return reduce_axis(self.function, self.kind, partials, axis)
 
@@ -158,7 +157,7 @@ def compile_reduction(result: Result, body: Sequence[Node], kind: Kind) -> Reduc
 
 
 def reduce_axis(function: str, kind: Kind, value: Any, axis: int) -> Any:
-    """Reduce one axis of length ≥ 1 with an associative function that is exact in any order, or to a place."""
+    """Reduce one axis of length ≥ 1 with a function that is exact in any order, or from the right, or to a place."""
     if function in PLACES:
         found = _plain_place(function, value, axis)
         if found is not None:
@@ -167,19 +166,16 @@ def reduce_axis(function: str, kind: Kind, value: Any, axis: int) -> Any:
 
         (keys,) = order_columns(value, descending=function == "greatest_place")
         return np.asarray(np.argmin(keys, axis), np.int64)
-    ufunc = PLAIN.get(function) or {"gcd": np.gcd}.get(function)
+    ufunc = np.gcd if function == "gcd" else PLAIN[function] if function in REDUCTIONS else None
     if function == "gcd" and value.shape[axis] == 1:  # an item alone is itself, whatever its sign
         ufunc = None
     if ufunc is not None and not (function == "gcd" and not kind.is_integer):
         if function in ("min", "max"):
             return ufunc.reduce(value, axis)
         return ufunc.reduce(value, axis, DTYPES[kind])
-    apply = implementation(function, kind, kind)
-    moved = np.moveaxis(value, axis, 0)
-    accumulated = moved[-1]
-    for row in range(len(moved) - 2, -1, -1):
-        accumulated = apply(moved[row], accumulated, None)
-    return np.array(accumulated)
+    from .library.sequential import from_the_right
+
+    return from_the_right(function, kind, np.moveaxis(value, axis, 0))
 
 
 def _plain_place(function: str, value: Any, axis: int) -> Any:

@@ -13,7 +13,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...graph.phases import PLACES, ValueId
+from ...graph.phases import ValueId
+from ...scalar.table import REDUCTIONS
 from ..team import run_boxes
 from . import space
 from .body import Body
@@ -75,7 +76,7 @@ class ReducingRun(Compiled):
         cells = layout.points[:axis] + layout.points[axis + 1 :]
         threads, points = self.team()
         inner, points = axis == len(cells), 2 * points
-        whole = any(r.function in PLACES for r in self.reductions)  # places of pieces cannot be joined
+        whole = any(r.function not in REDUCTIONS for r in self.reductions)  # pieces cannot be joined
         piece = length if whole else min(r.piece(length, points, inner) for r in self.reductions)
         many = max(1, points // piece) if inner else max(RUN, points // piece)
         outputs: list[NumArray | None] = [None] * len(self.reductions)

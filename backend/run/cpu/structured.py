@@ -16,7 +16,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from ....typechecker.elements import Kind
-from ....typechecker.scalars import SUMMED
+from ....typechecker.scalars import SUMMED, is_sequential
 from ....typechecker.sizes import Size
 from ...graph import traverse
 from ...graph.phases import ApplyNode, AxisKind, ConstantNode, ReadNode, Structured, ValueId
@@ -106,7 +106,8 @@ def _through_kernels(
         return compile_kernel(phase, views, space, kinds, number, threads, run)
 
     applied = [node.function for node in phase.body if isinstance(node, ApplyNode) and not _is_product(phase, node)]
-    if mode is policy.Mode.ALWAYS or prod(space) >= policy.SMALL or not TRANSCENDENTAL.isdisjoint(applied):
+    one_by_one = any(is_sequential(r.reduction or "") for r in phase.results)
+    if mode is policy.Mode.ALWAYS or prod(space) >= policy.SMALL or one_by_one or not TRANSCENDENTAL.isdisjoint(applied):
         return through()
     sums = any(r.reduction in SUMMED and kinds(r.value).is_float for r in phase.results)
     if not policy.is_candidate(prod(space), applied, sums=sums):

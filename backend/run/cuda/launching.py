@@ -81,7 +81,7 @@ def compile_structured(
     if not reduces and all(isinstance(phase.body[r.node], ReadNode) for r in phase.results):
         return _renaming(xp, phase, reads)
     body = build_body(phase, complexes=True)
-    if body is None:
+    if body is None or body.is_from_the_right:
         return None
     body = narrow(body)
     operands = [kinds(read.value) for read in phase.reads]

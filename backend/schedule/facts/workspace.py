@@ -12,6 +12,7 @@ from math import prod
 from typing import Final
 
 from ....typechecker.elements import Kind
+from ....typechecker.scalars import is_sequential
 from ....typechecker.sizes import ZERO, Size, capacity, minimum, number, product, quotient
 from ....typechecker.types import ArrayType
 from ...graph.costs import cost_of
@@ -30,6 +31,7 @@ from ...graph.phases import (
     ValueId,
 )
 from ...graph.registry import frame_of
+from ...graph.scratch import from_the_right
 from ...scalar.table import ROWS
 from ..plan.model import ALIGNMENT, BranchStep, CellsStep, LoopStep, Step, SubPlan
 
@@ -65,12 +67,13 @@ def workspace(phase: Structured, number: Callable[[Size], int]) -> int:
     sizes = [number(axis.size) for axis in phase.axes]
     points = prod(sizes)
     reduces = any(r.reduction is not None for r in phase.results)
-    lanes = _lane_bytes(points, sizes[-1]) if reduces else 0
+    lanes = _lane_bytes(points, sizes[-1]) + number(_one_by_one(phase)) if reduces else 0
     whole = number(_whole(phase)) if phase.reads else 0
     if not applied:
         return lanes + (whole if reduces else 0)
     each, most = _each(phase, applied, reduces=reduces)
-    return min(points, most if points >= ALONE_BELOW else most // 4) * each + lanes + whole
+    at_once = points if _is_one_by_one(phase) else most if points >= ALONE_BELOW else most // 4
+    return min(points, at_once) * each + lanes + whole
 
 
 def rows_workspace(phase: Structured, number: Callable[[Size], int]) -> int:
@@ -164,7 +167,7 @@ def _each(phase: Structured, applied: Sequence[ApplyNode | AxisNode], *, reduces
 SMALL_PRODUCTS: Final = 1 << 22
 """Products of matrices below which operands that do not lie in rows are copied (`run.cpu.products`)."""
 _READ_IN_PLACE: Final = frozenset({
-    "join", "stack", "rotate", "scan", "reduce_sequential", "size_vector", "runtime_size", "match", "random",
+    "join", "stack", "rotate", "scan", "size_vector", "runtime_size", "match", "random",
 })  # fmt: skip
 
 
@@ -192,11 +195,28 @@ def workspace_bound(phase: Structured) -> Size:
     points = product(capacity(axis.size) for axis in phase.axes)
     reduces = any(r.reduction is not None for r in phase.results)
     lanes = minimum(points, SUM_POINTS) * (_INSIDE * 8 // 2) + quotient(points, BLOCK) * 16 + 1 if reduces else ZERO
+    lanes = lanes + _one_by_one(phase)
     whole = _whole(phase) if phase.reads else ZERO
     if not applied:
         return lanes + whole if reduces else lanes
     each, most = _each(phase, applied, reduces=reduces)
-    return minimum(points, most) * each + lanes + whole
+    return (points if _is_one_by_one(phase) else minimum(points, most)) * each + lanes + whole
+
+
+def _is_one_by_one(phase: Structured) -> bool:
+    """Does it reduce from the right?  Boxes have the whole of the reduced axis then."""
+    return any(is_sequential(result.reduction or "") for result in phase.results)
+
+
+def _one_by_one(phase: Structured) -> Size:
+    """What reductions from the right take."""
+    found = ZERO
+    for result in phase.results:
+        if is_sequential(result.reduction or ""):
+            kind, items = getattr(phase.body[result.node], "kind", Kind.I64), product(capacity(axis.size) for axis in phase.axes)
+            cells = product(capacity(axis.size) for axis in phase.axes[:-1])
+            found = found + from_the_right(result.reduction or "", kind, items, capacity(phase.axes[-1].size), cells)
+    return found
 
 
 def _lane_bytes(points: int, length: int) -> int:

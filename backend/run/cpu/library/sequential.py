@@ -68,16 +68,6 @@ def identity(function: str, kind: Kind) -> NumArray:
 # ------------------------------------------------------------------------------------- reductions
 
 
-def reduce_sequential(call: Call, arg: NumArray) -> NumArray:
-    items = np.moveaxis(arg, call.axis(), 0)
-    shape = items.shape[1:]
-    if not math.prod(shape):
-        return np.empty(shape, arg.dtype)
-    if not len(items):
-        return np.full(shape, identity(call.function(), call.kind()))
-    return from_the_right(call.function(), call.kind(), items)
-
-
 def from_the_right(function: str, kind: Kind, items: NumArray) -> NumArray:
     """Reduce the leading axis (length ≥ 1), right to left."""
     if is_truth_function(function, kind):
@@ -202,6 +192,4 @@ def _run(column: NumArray, steps: Sequence[Step], result: NumArray) -> None:
         result[start : start + CHUNK] = states
 
 
-SEQUENTIAL: Final[dict[str, Implementation]] = {
-    "reduce_sequential": cell_by_cell(reduce_sequential), "scan": cell_by_cell(scan),
-}  # fmt: skip
+SEQUENTIAL: Final[dict[str, Implementation]] = {"scan": cell_by_cell(scan)}
