@@ -158,7 +158,8 @@ def build_body(phase: Structured, *, complexes: bool = False, loops: bool = Fals
     for number, result in enumerate(phase.results):
         place = places[result.node]
         if number in following:
-            item, before, after = (((p,) if isinstance(p, int) else p) for p in (place, *(places[at] for at in following[number])))
+            nodes_of = (place, *(places[at] for at in following[number]))
+            item, before, after = ((node,) if isinstance(node, int) else node for node in nodes_of)
             imaginary = item[1] if len(item) > 1 else -1
             results.append(Result(item[0], _kind_of(phase, result.node), result.reduction, imaginary, before, after))
             continue
