@@ -260,10 +260,11 @@ def _shard(fleet: Fleet, step: RunStep, box: Box, device: DeviceId) -> Action:
                 made_once.append(compile_shard(phase, box, makes, machine, machine.backends[device]))
         results = made_once[0](take)
         with fleet.lock:
+            for value, count in Counter(made.value for made in results if made.partial).items():
+                holdings.count(value, box, fleet.bytes(value, partials=count))
             for made in results:
                 if made.partial:
                     holdings.partials.setdefault(made.value, []).append((made.box, made.array))
-                    holdings.count(made.value, made.box, fleet.bytes(made.value))
                 else:
                     holdings.count(made.value, made.box, fleet.bytes(made.value, made.box))
                     holdings.keep(made.value, made.box, made.array, shapes[made.value])
@@ -358,11 +359,12 @@ def _transfer(fleet: Fleet, step: TransferStep) -> Action:
 
     def put(parts: Parts) -> None:
         target = fleet.holdings[step.target]
+        if step.partial:
+            target.count(value, step.box, fleet.bytes(value, partials=len(parts)))
         for box, array in parts:
             if step.partial:
                 assert box is not None, "partial results have boxes"
                 target.partials.setdefault(value, []).append((box, array))
-                target.count(value, box, fleet.bytes(value))
             else:
                 target.count(value, box, fleet.bytes(value, box))
                 target.keep(value, box, array, machine.cap_shape(value))

@@ -38,10 +38,10 @@ class Fleet:
     lock: Any = field(default_factory=RLock)
     others: Others = ALONE
 
-    def bytes(self, value: ValueId, box: Box | None = None) -> int:
-        """Bytes of a buffer, rounded to its grain; results of one phase share one."""
+    def bytes(self, value: ValueId, box: Box | None = None, partials: int = 1) -> int:
+        """Bytes of a buffer, rounded to its grain; results of one phase share one, and the partial results of a box of rows."""
         shape = self.machine.cap_shape(value) if box is None else extents(box)
-        size = prod(shape) * self.machine.kind(value).bytes
+        size = prod(shape) * self.machine.kind(value).bytes * partials
         return size if value in self.sharing else -(-size // ALIGNMENT) * ALIGNMENT
 
     def free(self, device: DeviceId, value: ValueId, box: Box | None) -> None:
