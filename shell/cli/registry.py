@@ -173,6 +173,7 @@ VERBS: tuple[Verb, ...] = (
             Option(("--weights",), Takes.VALUE, "time=W,WHAT=W", "take the plan of the least weighted sum (seconds, joules, …)"),
             Option(("--check",), Takes.VALUE, "PLAN", "verify a stored plan; with --prove, prove again that it is optimal",
                    file=READ),
+            Option(("--explain-cut",), Takes.VALUE, "NAME|LINE", "what a phase costs by axis and number of shards"),
             Option(("--diff",), Takes.VALUE, "PLAN", "how the plan differs from a stored one", file=READ),
             Option(("--loops",), Takes.NOTHING, "", "the loop programs that loops, folds and scans become"),
         ),

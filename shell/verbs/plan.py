@@ -23,7 +23,7 @@ from ..execution.sizing import LackingSizes
 from ..execution.stored_plans import read_plan
 from ..session import Session
 from ..stages import Loaded, PlanDetail, Strictness
-from . import plan_front
+from . import plan_cut, plan_front
 
 
 def run(arguments: Arguments, console: Console) -> Exit:
@@ -48,6 +48,8 @@ def run(arguments: Arguments, console: Console) -> Exit:
         raise UsageError(f"rho plan: {unfit[0]} is for a front", "add --pareto time,energy")
     if arguments.has("--pareto"):
         scheduling = _front_only(arguments, scheduling)
+    if arguments.has("--explain-cut"):
+        scheduling = _cut_only(arguments, scheduling)
     request = request_of(arguments, console)
     path = arguments.positional[0]
     try:
@@ -65,9 +67,11 @@ def run(arguments: Arguments, console: Console) -> Exit:
     check_names(checked.core, request)
     try:
         with planning(console), let_go(None if scheduling is None else scheduling.cluster):
-            known = scheduling if not arguments.has("--pareto") else Scheduling(Use.CHECK)
+            known = Scheduling(Use.CHECK) if arguments.has("--pareto") or arguments.has("--explain-cut") else scheduling
             loaded = session.load(checked, request, PlanDetail.FULL, known)
-            front = None if scheduling is None or known is scheduling else plan_front.front(arguments, loaded, scheduling)
+            front = None
+            if scheduling is not None and arguments.has("--pareto"):
+                front = plan_front.front(arguments, loaded, scheduling)
     except LackingSizes as lacking:
         raise needs_sizes(lacking) from None
     except RhoError as error:
@@ -81,7 +85,9 @@ def run(arguments: Arguments, console: Console) -> Exit:
     try:
         if arguments.has("--require-optimal"):
             require_optimal(loaded.plan, path)
-        if front is not None and taken is None:
+        if scheduling is not None and arguments.has("--explain-cut"):
+            text = plan_cut.text(arguments, loaded, scheduling)
+        elif front is not None and taken is None:
             text = plan_front.text(arguments, front, os.path.basename(path))
         else:
             text = _text(arguments, loaded, scheduling)
@@ -97,6 +103,17 @@ def run(arguments: Arguments, console: Console) -> Exit:
     except OSError as error:
         raise UsageError(f"`{target}` cannot be written: {error.strerror}") from error
     return Exit.OK
+
+
+def _cut_only(arguments: Arguments, scheduling: Scheduling | None) -> Scheduling:
+    """How to look at cuts.  UsageError: there is one device, or an option that this has no use for."""
+    if arguments.value("--devices") is None and not arguments.has("--cluster"):
+        raise UsageError("rho plan --explain-cut: on one device nothing is cut", "add --devices workstation, or a profile")
+    if unfit := [name for name in ("--pareto", "--objective", "--diff", "--require-optimal", "--loops") if arguments.has(name)]:
+        raise UsageError(f"rho plan --explain-cut: {unfit[0]} is for a plan")
+    if arguments.value("--format") not in (None, "text", "json"):
+        raise UsageError("rho plan --explain-cut is shown as text or json")
+    return scheduling or Scheduling(Use.LOOK)
 
 
 def _front_only(arguments: Arguments, scheduling: Scheduling | None) -> Scheduling:

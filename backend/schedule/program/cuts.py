@@ -51,6 +51,14 @@ def choose_cuts(graph: Graph, given: Mapping[PhaseId, Given] | None = None, free
     return Cuts(found, chooser.axis)
 
 
+def given_as(phase: Phase, cut: Cut, types: Types) -> Given:
+    """A phase that is cut so, with its operands along the axes that suit it best."""
+    chooser, phase = _Chooser(types, {}), as_one(phase, types)
+    operands = enumerate(traverse.operands(phase))
+    axes = {value: chooser.best_axis(phase, cut, place, value)[1] for place, value in operands}
+    return Given(cut, {**axes, **dict.fromkeys(traverse.results(phase), 0 if cut.combines else cut.axis)})
+
+
 @dataclass(slots=True)
 class _Chooser:
     types: Types

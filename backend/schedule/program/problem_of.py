@@ -62,12 +62,12 @@ class ProgramProblem:
 def problem_of(
     bound: BoundGraph, profile: Profile, objectives: Sequence[Objective] = (Objective.LATENCY,),
     unaligned: frozenset[tuple[int, int]] = frozenset(), given: TicksOf | None = None,
-    gangs: Mapping[PhaseId, Gang] | None = None, chunks: int = 1,
+    gangs: Mapping[PhaseId, Gang] | None = None, chunks: int = 1, cut: Mapping[PhaseId, Given] | None = None,
 ) -> ProgramProblem:  # fmt: skip
     """The problem of a program.  Refused: SCH104, a phase that no device of the profile can run.
 
     `unaligned`: edges (by places of phases) whose operands are wanted whole.  `given`: ticks from elsewhere.  `gangs`: loops
-    that several devices run together.  `chunks`: as of the problem (without such loops)."""
+    that several devices run together.  `chunks`: as of the problem (without such loops).  `cut`: phases that are cut so."""
 
     def estimated(phase: Phase, group: DeviceGroup, cut: Cut | None, tick_ns: int) -> Ticks | None:
         return _profile_ticks(phase, group, cut, tick_ns, bound, profile)
@@ -76,7 +76,7 @@ def problem_of(
         return combine_ticks(partial, profile, tick_ns)
 
     together = {place: gangs[phase.id] for place, phase in enumerate(bound.graph.phases) if gangs and phase.id in gangs}
-    cuts = _cuts(bound.graph, {gang.loop.id: gang.given for gang in together.values()})
+    cuts = _cuts(bound.graph, {**(cut or {}), **{gang.loop.id: gang.given for gang in together.values()}})
     groups, _ = to_devices(profile)
     ticks = estimated if given is None else given
     if given is None:
