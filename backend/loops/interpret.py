@@ -263,7 +263,7 @@ class _Machine:
             self.block(loop.body)
             self.around.pop()
             values = [registers[c.yielded] for c in loop.carried]
-            joins = {s.name: s.args[1] for s in loop.body if isinstance(s, Apply)} if any(ordered) else {}
+            joins = {s.name: s.args[-1] for s in loop.body if isinstance(s, Apply)} if any(ordered) else {}
             for c, own, is_ordered in zip(loop.carried, items, ordered, strict=True):
                 if is_ordered:
                     own[i] = registers[joins[c.yielded]]

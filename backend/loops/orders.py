@@ -22,7 +22,8 @@ from ...typechecker.scalars import neutral
 from ..kernels.build import bits_of
 from ..kernels.ir import BLOCK, LANES
 from .builder import Builder, at
-from .ir import ONE, ZERO, Index, LoopKind, Role, plus, times
+from .check import may_fail
+from .ir import ONE, ZERO, Apply, Fail, Index, LoopKind, Role, plus, times, walk
 
 MOST_UNROLLED: Final = 8
 """Items that are added without a loop."""
@@ -57,6 +58,28 @@ def unrolled(b: Builder, sums: Sequence[Sum], length: int, items: Callable[[Inde
     return rows[0]
 
 
+def of_any_length(b: Builder, sums: Sequence[Sum], length: Index, items: Items, most: int) -> list[str]:
+    """Sums of as many items as are found when they are added, at least one: few are lanes in registers, which no memory holds."""
+    totals: list[str] = []
+    with b.block() as many:
+        ordered(b, sums, length, lambda _: items, lambda _, registers: totals.extend(registers), most=most)
+    with b.block() as few:
+        nothing = [b.constant(s.kind, bits_of(s.kind, neutral(s.function, s.kind))) for s in sums]
+        entry = [(s.kind, first, s.function) for s, first in zip(sums, nothing, strict=True)]
+        with b.range(LoopKind.VECTOR, Index((), FEW), entry) as lane:
+            is_there = b.compare("lt", at(lane.index), length)
+            following: list[str] = []
+            for s, before, item, none in zip(sums, lane.inside, items(at(lane.index), is_there), nothing, strict=True):
+                filled_up = b.apply("select", (is_there, item, none), s.kind, s.kind)
+                following.append(b.apply(s.function, (before, filled_up), s.kind, s.kind))
+            lane.yields = tuple(following)
+    if any(isinstance(s, Fail) or (isinstance(s, Apply) and may_fail(s)) for s in walk(tuple(few))):
+        b.statements += many  # what fails is found in a loop over single items
+        return totals
+    arms = [(s.kind, short, long) for s, short, long in zip(sums, lane.results, totals, strict=True)]
+    return list(b.choose(b.compare("le", length, Index((), FEW)), few, many, arms))
+
+
 def from_the_right(b: Builder, kinds: Sequence[Kind], length: Index, first: Callable[[Index], Sequence[str]],
                    following: Callable[[Index, Sequence[str]], Sequence[str]]) -> list[str]:  # fmt: skip
     """Reductions by functions that are not associative, of at least one item: the state is the last item at first, then what
@@ -71,6 +94,8 @@ def from_the_right(b: Builder, kinds: Sequence[Kind], length: Index, first: Call
     return list(loop.results)
 
 
+FEW: Final = 16
+"""Items that have a way of their own where their number is found when they are added."""
 _LEVELS: Final = 28
 """Of a binary tree of blocks."""
 _FILLED: Final = 64

@@ -84,6 +84,20 @@ def test_ranges_change_no_bit(text: str, ran: list[str], monkeypatch: pytest.Mon
     assert ran
 
 
+def test_cells_go_on_in_longer_ranges_while_these_take_less_than_an_interrupt_may_wait() -> None:
+    """Also where one cell could be much, as an estimate that knows sizes by their bounds says."""
+    pace, seen = regions._Pace(0, 10_000, 2_500, 1 << 40), []
+    for start, stop in pace.ranges():
+        seen.append((start, stop - start))
+        pace.took(stop - start, (stop - start) * 100)
+    assert [count for _, count in seen] == [1, 16, 256, 2_500, 2_500, 2_500, 2_227]
+    assert [start for start, _ in seen] == list(np.cumsum([0, 1, 16, 256, 2_500, 2_500, 2_500]))
+    slow = regions._Pace(0, 100, 100, 1)
+    next(ranges := slow.ranges())
+    slow.took(100, 1 << 40)
+    assert slow.count == 1 and list(ranges) == []
+
+
 @pytest.mark.parametrize(("text", "makes", "op"), [pytest.param(*row, id=row[0]) for row in ROUTINES])
 def test_routines_are_called(text: str, makes: list[Make], op: str, ran: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     test_bits(text, makes, ran, monkeypatch)

@@ -324,6 +324,20 @@ CASES = {
             for k in 0..n serial { place.1 = index k m1.1 = index place.1 + 1 r: i64 = convert(m1.1)
                 place.2 = index k + 1 v.1 = a[i, place.2] w: f64 = convert(v.1) u: f64 = neg(w) y[k] = u } }
         """),
+    "where one arm of a branch loads it, or the other": (forwarding, """
+        input x: f64[n] output y: f64[n] scratch t: f64[n] zero = index 0 b: bool = lt:i64(zero, m)
+        for i in 0..n vector { v = x[i] w: f64 = neg(v) t[i] = w }
+        if b { for j in 0..n serial { u = t[j] y[j] = u } }
+        else { for k in 0..n serial { r = t[k] y[k] = r } for l in 0..n serial { s = t[l] y[l] = s } }
+        """, """
+        input x: f64[n] output y: f64[n] scratch t: f64[n] zero = index 0 b: bool = lt:i64(zero, m)
+        if b {
+          for j in 0..n serial { place.1 = index j v.1 = x[place.1] w.1: f64 = neg(v.1) u: f64 = convert(w.1) y[j] = u }
+        } else {
+          for k in 0..n serial { place.2 = index k v.2 = x[place.2] w.2: f64 = neg(v.2) r: f64 = convert(w.2) y[k] = r }
+          for l in 0..n serial { place.3 = index l v.3 = x[place.3] w.3: f64 = neg(v.3) s: f64 = convert(w.3) y[l] = s }
+        }
+        """),
     "in place": (forwarding, """
         output y: f64[n] scratch t: f64[n]
         for j in 0..n vector { v = y[j] t[j] = v }
@@ -378,6 +392,12 @@ CASES = {
             b: bool = eq:i64(i, m) v = x[i] if b s1: i64 = add(s, v) }
         y[] = r
         """),
+    "not a sum in the order of sums": (splitting, """
+        input x: f64[m] output y: f64[] none: f64 = -0.0
+        for i in 0..16 vector carried (s: f64 = none -> s1 => r by add) {
+            b: bool = lt:i64(i, m) v = x[i] if b w: f64 = select(b, v, none) s1: f64 = add(s, w) }
+        y[] = r
+        """, None),
     "not data": (splitting, """
         output y: f64[n] input x: i64[n] one: f64 = 1.0
         for i in 0..n vector { p = x[i] b: bool = lt:i64(p, m) y[i] = one if b }

@@ -21,7 +21,7 @@ from ...kernels.build import Body, bits_of, build_body
 from ...kernels.ir import Accumulator, Apply, Argument, Coordinate, Literal, Load
 from ..builder import at, power
 from ..ir import ZERO, Index, LoopKind, plus, times
-from ..orders import MOST_UNROLLED, Cells, Items, Sum, from_the_right, ordered, unrolled
+from ..orders import MOST_UNROLLED, Cells, Items, Sum, from_the_right, of_any_length, ordered, unrolled
 from .values import Check, Place, Registers, Scope, Unsupported, Where
 
 _CELLS: Final = 64
@@ -145,16 +145,19 @@ class _Nest:
             sums = [Sum(k, f) for f, k in functions]
             if size.constant is not None and size.constant <= MOST_UNROLLED:
                 return unrolled(self.b, sums, size.constant, lambda place: self.values([*point, place]))
-            totals: list[str] = []
             most = self.scope.most(size)
             if most <= 0:
                 return [self.b.constant(s.kind, s.of_nothing) for s in sums]
-            with self.b.block() as there:
-                ordered(self.b, sums, extent, lambda _: lambda place, mask: self.values([*point, place], mask),
-                        lambda _, registers: totals.extend(registers), most=most)  # fmt: skip
+
+            def addends(place: Index, mask: str | None) -> list[str]:
+                return self.values([*point, place], mask)
+
             if size.constant is not None:
-                self.b.statements += there
+                totals: list[str] = []
+                ordered(self.b, sums, extent, lambda _: addends, lambda _, registers: totals.extend(registers), most=most)
                 return totals
+            with self.b.block() as there:
+                totals = of_any_length(self.b, sums, extent, addends, most)
             nothing = [self.b.constant(s.kind, s.of_nothing) for s in sums]
             some = self.b.compare("lt", ZERO, extent)
             arms = [(s.kind, total, none) for s, total, none in zip(sums, totals, nothing, strict=True)]

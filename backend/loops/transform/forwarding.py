@@ -196,13 +196,14 @@ class _Forwarding:
         if sources & self.called:
             return
         sites = list(_sites(parts, places[0] + 1, name, sources))
+        loads = sum(_loads(part.segment, name) for part in parts if name in part.loaded)
         made: dict[str, Segment] = {}
         for site in sites:
             node = site.access.node
             if not isinstance(node, Load) or node.view != name:
                 continue
             item = _Item(self, site, sites)
-            if site.place <= places[-1] or not all(self.is_worth(p, site, self.loads[name]) and item.add(p) for p in producers):
+            if site.place <= places[-1] or not all(self.is_worth(p, site, loads) and item.add(p) for p in producers):
                 return
             item.close()
             kind = self.views[name].kind
@@ -237,6 +238,20 @@ class _Forwarding:
 
 def _indices(producer: _Producer) -> set[str]:
     return {loop.index for loop in producer.loops}
+
+
+def _loads(body: Segment, view: str) -> int:
+    """The loads of a view, of the arms of a branch those of one."""
+    count = 0
+    for statement in body:
+        match statement:
+            case For():
+                count += _loads(statement.body, view)
+            case If(_, then, otherwise, _):
+                count += max(_loads(then, view), _loads(otherwise, view))
+            case _:
+                count += list(loaded_views(statement)).count(view)
+    return count
 
 
 def _sites(parts: list[_Part], first: int, name: str, sources: set[str]) -> Iterator[_Site]:

@@ -6,7 +6,8 @@ loop is split at its first two borders into at most three ranges, whose bounds a
 be empty and borders anywhere.  `folding` then finds each condition's value: where edges meet, on sizes of which nothing is known,
 edges keep conditions that the interior has not.  Edges of one iteration keep the conditions of their inner loops.
 
-Legal for every loop of step 1 without `until`: iterations stay in their order, carried values go from range to range.
+Legal for every loop of step 1 without `until` that is no reduction in the order of sums: iterations stay in their order, carried
+values go from range to range.
 
 Neighbours: `folding` (before and after).
 """
@@ -17,6 +18,7 @@ from dataclasses import replace
 from typing import Final
 
 from ....typechecker.elements import Kind
+from ....typechecker.scalars import is_exact_in_any_order
 from ..affine import Facts, facts_of
 from ..definitions import Definitions
 from ..forms import coefficient, minus
@@ -81,7 +83,7 @@ class _Splitting:
     def borders(self, loop: For, facts: Facts) -> list[Index]:
         """Where conditions of the body change: the first two, the lower one first if that is known."""
         is_clamped = len(loop.lower) > 1 or len(loop.upper) > 1
-        if loop.step != 1 or loop.until is not None or is_clamped or _is_short(loop, _SHORT, facts):
+        if loop.step != 1 or loop.until is not None or is_clamped or _is_halved(loop) or _is_short(loop, _SHORT, facts):
             return []
         changing, here, own = within(loop), facts.within(loop), index(loop.index)
         borders: list[Index] = []
@@ -124,6 +126,11 @@ def _over(loop: For, lower: tuple[Index, ...], upper: tuple[Index, ...], initial
 
 def _is_short(loop: For, most: int, facts: Facts) -> bool:
     return any(facts.proves(minus(Index((), most), minus(high, low))) for low in loop.lower for high in loop.upper)
+
+
+def _is_halved(loop: For) -> bool:
+    """Is it a reduction in the order of sums?"""
+    return any(c.reduction is not None and not is_exact_in_any_order(c.reduction, c.kind) for c in loop.carried)
 
 
 def _border(form: Index, name: str) -> Index | None:

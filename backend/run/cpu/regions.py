@@ -9,7 +9,7 @@ Neighbours: `loops.lower.region` (what a region is), `loops.llvm` (its text), `r
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter_ns
 from typing import Any, Final, TypeAlias
@@ -339,36 +339,37 @@ class _Launch:
         """Iterations one after the other, each range as long as an interrupt may wait."""
         block = _Block(self, self.threads)
         ended = next((self.arrays[view.name] for view, source in self.views if isinstance(source, Ended)), None)
-        count = max(1, _FIRST_OPERATIONS // self.run.iteration(self.types).points)
-        while first < last:
-            stop = min(last, first + count)
-            started = perf_counter_ns()
-            self.call(block, first, stop)
-            took = max(1, perf_counter_ns() - started)
+        pace = _Pace(first, last, last, self.run.iteration(self.types).points)
+        for start, stop in pace.ranges():
+            self.timed(block, start, stop, pace)
             if ended is not None and ended:
                 return
-            count = max(1, min(count * _GROWTH, int(count * policy.HEARD_NANOSECONDS / took)))
-            first = stop
 
     def cells(self, count: int) -> None:
         """Cells in any order."""
-        step = max(1, min(-(-count // (4 * self.threads)), _FIRST_OPERATIONS * 8 // self.run.iteration(self.types).points))
+        most = -(-count // (4 * self.threads))
+        pace = _Pace(0, count, most, self.run.iteration(self.types).points)
         failures: dict[int, CheckFailed | RunFailed] = {}
 
-        def worker() -> Callable[[int], None]:
+        def worker() -> Callable[[tuple[int, int]], None]:
             block = _Block(self, 1)
 
-            def work(first: int) -> None:
+            def work(cells: tuple[int, int]) -> None:
                 try:
-                    self.call(block, first, min(count, first + step))
+                    self.timed(block, *cells, pace)
                 except (CheckFailed, RunFailed) as failure:
-                    failures[first] = failure
+                    failures[cells[0]] = failure
 
             return work
 
-        run_boxes(range(0, count, step), worker, min(self.threads, -(-count // step)))
+        run_boxes(pace.ranges(), worker, min(self.threads, -(-count // pace.count)))
         if failures:
             raise failures[min(failures)]
+
+    def timed(self, block: _Block, first: int, last: int, pace: _Pace) -> None:
+        started = perf_counter_ns()
+        self.call(block, first, last)
+        pace.took(last - first, perf_counter_ns() - started)
 
     def call(self, block: _Block, first: int, last: int) -> None:
         block.words[0], block.words[1] = first, last
@@ -396,6 +397,23 @@ class _Launch:
         except CheckFailed as failure:
             raise RunFailed([Diagnostic(failure.code, failure.message, check.span)]) from None
         raise RunFailed([Diagnostic(Code.E703, f"{value[0]} is not a value of {check.kind.value}", check.span)])
+
+
+class _Pace:
+    """Ranges of iterations, each as long as an interrupt may wait, at most `most` of them; `points`: of one, or a bound."""
+
+    def __init__(self, first: int, last: int, most: int, points: int) -> None:
+        self.first, self.last, self.most = first, last, most
+        self.count = max(1, min(most, _FIRST_OPERATIONS // points))
+
+    def ranges(self) -> Iterator[tuple[int, int]]:
+        while self.first < self.last:
+            start, self.first = self.first, min(self.last, self.first + self.count)
+            yield start, self.first
+
+    def took(self, count: int, nanoseconds: int) -> None:
+        wanted = min(count * _GROWTH, int(count * policy.HEARD_NANOSECONDS / max(1, nanoseconds)))
+        self.count = max(1, min(self.most, wanted))
 
 
 class _Block:
