@@ -7,7 +7,7 @@ infinities and NaN are divided.
 
 A processor that has no fused multiply-add divides as ever.
 
-Neighbours: `loops.llvm.printer` (divides by what is known before a loop).
+Neighbours: `loops.llvm.statements` (divides by what is known before a loop).
 """
 
 from __future__ import annotations

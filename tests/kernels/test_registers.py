@@ -203,3 +203,20 @@ def test_chains(text: str, kind: type, programs: list[Program], monkeypatch: pyt
                 results.append(backend.execute(plan, bound, {"A": array}).outputs["r"].value)
             assert same_bits(*results), shape
     assert programs and chained >= 6  # rows that are too short for their number are no chain
+
+
+@pytest.mark.parametrize("bytes", [16, 32, 64])
+@pytest.mark.parametrize(("items", "loops"), [("64", 1), ("n", 2), ("63", 2), ("1", 1), ("0", 0)])
+def test_loops_that_nothing_goes_to_are_not_written(items: str, loops: int, bytes: int) -> None:
+    """Of 64 items nothing is left over: the loop over the rest would never run."""
+    text = f"""program doubled(n) {{
+  input x: f64[n]
+  output y: f64[n]
+  for k in 0..{items} vector {{
+    a = x[k]
+    b: f64 = add(a, a)
+    y[k] = b
+  }}
+}}"""
+    counters = llvm_text(parse(text), bytes).count("phi <1 x i64>")
+    assert counters == loops + (bytes < 64 and items in ("n", "63"))  # without masks, single vectors and single items

@@ -1,4 +1,4 @@
-"""How many lanes a VECTOR loop is printed with, and the kinds of registers.
+"""How many lanes and iterations a loop is printed with, and the kinds of registers.
 
 Neighbours: `printer` (Note [Vector loops]).
 """
@@ -11,6 +11,7 @@ from typing import Final
 from ....typechecker.elements import Kind
 from ...scalar.table import LONG, weight_of
 from ..check import may_fail
+from ..forms import minus
 from ..ir import Apply, Constant, Fail, For, If, Load, Number, Program, Role, Statement, Store, View, uses, walk
 
 
@@ -126,6 +127,14 @@ def fails(statements: Iterable[Statement]) -> bool:
 def is_long(statements: Iterable[Statement]) -> bool:
     """Are there so many instructions that they are better written once than once more for the rest?"""
     return sum(isinstance(s, Apply) and weight_of(s.function) >= LONG for s in statements) > 1
+
+
+def iterations_of(loop: For) -> int | None:
+    """How many a loop that goes item by item has, where that is known."""
+    if loop.step != 1 or len(loop.lower) != 1 or len(loop.upper) != 1:
+        return None
+    length = minus(loop.upper[0], loop.lower[0])
+    return None if length.terms else max(0, length.constant)
 
 
 def kinds_of(program: Program) -> dict[str, Kind]:
