@@ -52,7 +52,7 @@ from .fleet import Action, Fleet
 from .machine import Machine, Observer
 from .others import ALONE, Others, Parts
 from .pieces import Holdings, OutOfMemory
-from .shards import Makes, Pair, Shard, combine_with, compile_shard, pair_of
+from .shards import Makes, Pair, Shard, combine_with, compile_shard, pair_of, reduction_of
 from .threads import run_in_threads
 from .turning import Part, Together
 from .watching import announce
@@ -310,7 +310,7 @@ def _combine(fleet: Fleet, step: CombineStep, home: DeviceId) -> Action:
         for value in traverse.results(phase):
             if value not in pairs:
                 with machine.making:
-                    pairs[value] = pair_of(phase, value, machine, machine.backends[home])
+                    pairs[value] = pair_of(phase, reduction_of(phase, value), value, machine, machine.backends[home])
             made = combine_with(pairs[value], phase, value, holdings.partials[value], machine)
             with fleet.lock:
                 holdings.free(value, None)

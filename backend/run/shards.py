@@ -198,7 +198,7 @@ def _sizes(shape: Sequence[int]) -> tuple[Size, ...]:
 
 def combine(phase: Structured, value: ValueId, partials: Sequence[tuple[Box, Any]], types: Types, backend: Backend) -> Any:
     """Partial results, which tile the reduce axis, joined in the order of sums."""
-    return combine_with(pair_of(phase, value, types, backend), phase, value, partials, types)
+    return combine_with(pair_of(phase, reduction_of(phase, value), value, types, backend), phase, value, partials, types)
 
 
 def combine_with(pair: Pair, phase: Structured, value: ValueId, partials: Sequence[tuple[Box, Any]], types: Types) -> Any:
@@ -225,10 +225,15 @@ def combine_with(pair: Pair, phase: Structured, value: ValueId, partials: Sequen
     return found
 
 
-def pair_of(phase: Structured, value: ValueId, types: Types, backend: Backend) -> Pair:
-    """One application of the reduction's function, element by element."""
+def reduction_of(phase: Structured, value: ValueId) -> str:
+    """The function that joins partial results of one result."""
     function = next(r.reduction for r in phase.results if r.value == value)
     assert function is not None
+    return function
+
+
+def pair_of(phase: Structured | LibraryPhase, function: str, value: ValueId, types: Types, backend: Backend) -> Pair:
+    """One application of a function that joins partial results of `value`, element by element."""
     type = types.types[value]
     kind, left, right = type.element.kind, ValueId(-1), ValueId(-2)
     axes = tuple(Axis(size, AxisKind.PARALLEL) for size in type.shape)

@@ -1,6 +1,6 @@
 """Programs whose inputs are streamed, with the data they are run on.
 
-Each reads `x` (numbers), `y` and `k` (as long as `x`), `m` (a matrix) or `g` (as long as `m`); all of them must stream where
+Each reads `x` (numbers), `y` and `k` (as long as `x`), `m` (a matrix), `c` (matrices) or `g` (as long as those); all of them must stream where
 `limit` bytes are allowed.
 """
 
@@ -60,6 +60,11 @@ CASES = (
     Case("drawdown", _X + "w ← +\\x\n⌈/(⌈\\w)-w"),
     Case("places of extremes", _X + "x⍳⌈/x\nx⍳⌊/x\n⌈/x"),
     Case("generated", _X + "+/x×⍳≢x\n+/⍳≢x\nz ← x×⌽⍳≢x\noutput z", passes=2),
+    Case("transposed", _M + "z ← ⍉m\noutput z\nw ← 1+⍉2×m\noutput w"),
+    Case("transposed rows of matrices", "input c : f64[n 3 4] where n ≥ 8\nz ← 1 2 0⍉c\noutput z\ny ← 1 0 2⍉c\noutput y"),
+    Case("collected across", _M + "s ← 0 1∘.=1<+/m\n(⍋⍤1 ⊢ s)[;⍳5]\n+/,s", limit=8_000_000),
+    Case("columns multiplied", _M + "b ← 0.0+m>0.3\n(⍉b)+.×b\n(⍉2×b)+.×b[;⍳3]"),
+    Case("integers multiplied", _M + "input g : idx<40>[n]\nb ← (g∘.=⍳40)×g∘.+⍳40\n(⍉b)+.×1+b"),
     Case("compared", _XY + "∧/x≤y+1e9\n∨/x>1e9"),
 )
 
@@ -75,4 +80,5 @@ def data(n: int, seed: int = 1) -> dict[str, Any]:
         "k": draw.integers(0, 40, n),
         "g": draw.integers(0, 40, n // 12),
         "m": draw.standard_normal((n // 12, 12)),
+        "c": draw.standard_normal((n // 12, 3, 4)),
     }

@@ -87,11 +87,11 @@ def test_a_disk_that_fills_up(folder: Path, monkeypatch: pytest.MonkeyPatch) -> 
     def full(sink: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    _third(monkeypatch, NpySink, "append", full)
+    _third(monkeypatch, NpySink, "put", full)
     _fails(WRITES, folder, "E708")
 
 
-@pytest.mark.parametrize(("owner", "name"), [(NpySource, "read"), (NpySink, "append")])
+@pytest.mark.parametrize(("owner", "name"), [(NpySource, "read"), (NpySink, "put")])
 def test_an_interrupt(folder: Path, monkeypatch: pytest.MonkeyPatch, owner: type, name: str) -> None:
     def interrupt(of: object) -> None:
         raise KeyboardInterrupt

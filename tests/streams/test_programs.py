@@ -10,6 +10,7 @@ import pytest
 from share import SHARE
 
 from rho.backend.schedule.plan.model import StreamStep
+from rho.backend.schedule.streams.planning import MOST_KINDS
 from rho.lang.diagnostics import Refused
 
 from .programs import CASES, Case, data
@@ -72,3 +73,21 @@ def test_an_input_of_which_only_the_shape_is_used_is_not_read(folder: Path) -> N
     assert [store.name for store in program.plan.stores] == ["x"]
     assert not any(isinstance(step, StreamStep) for step in program.plan.main.queues[0].steps)
     assert same_bits(results(program), results(loaded("input x : f64[n]\n⍴x\n≢x\n", folder, None)))
+
+
+@pytest.mark.parametrize("limit", [4_000_000, 2_000_000])
+def test_products_over_rows_in_tiles_are_within_rounding(limit: int, folder: Path) -> None:
+    text = "input m : f64[n 12] where n ≥ 8\ninput c : f64[n 3 4]\n(⍉m)+.×m\n(⍉m)+.×c\nz ← m+.×(⍉m)+.×m\noutput z"
+    program = loaded(text, folder, limit)
+    assert program.plan.stores
+    for streamed, expected in zip(results(program), results(loaded(text, folder, None)), strict=True):
+        np.testing.assert_allclose(streamed, expected, rtol=1e-11, atol=1e-9)
+
+
+def test_a_matrix_of_many_tiles(tmp_path: Path) -> None:
+    np.save(tmp_path / "m.npy", np.random.default_rng(1).integers(0, 9, (300_000, 4)))
+    text = "input m : i64[n 4] where n ≥ 8\n+⌿m\nz ← ⍉m\noutput z\n(⍉m)+.×m"
+    program = loaded(text, tmp_path, 150_000)
+    steps = [step for step in program.plan.main.queues[0].steps if isinstance(step, StreamStep)]
+    assert all(step.tiles > MOST_KINDS for step in steps)
+    assert same_bits(results(program), results(loaded(text, tmp_path, None)))

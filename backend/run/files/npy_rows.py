@@ -1,4 +1,4 @@
-"""Rows of an npy file: read by `preadv` where they lie, and written one after the other.
+"""Rows of an npy file: read by `preadv` where they lie, and written where they come to lie.
 
 A source says nothing of the file but what its header says; that the file stays as it was is asked for again after each pass.
  A sink is a temporary beside its target until the outputs of the run are renamed together (`writing.write_together`).
@@ -144,14 +144,16 @@ def npy_source(path: str, kind: Kind, shape: tuple[int, ...]) -> NpySource | Non
 
 @dataclass(slots=True)
 class NpySink:
-    """A new npy file, whose rows come one tile after the other.  It has what a value has to be spoken of, and no data."""
+    """A new npy file, whose items come a slab after the other.  It has what a value has to be spoken of, and no data."""
 
     path: str
     kind: Kind
     shape: tuple[int, ...]
     written: Replacement = field(default_factory=Replacement)
     handle: int = -1
-    _at: int = 0
+    start: int = 0
+    _left: int = 0
+    """Bytes that have not come yet."""
 
     @property
     def dtype(self) -> Any:
@@ -168,20 +170,25 @@ class NpySink:
         numpy.lib.format.write_array_header_1_0(
             header, {"descr": described, "fortran_order": False, "shape": self.shape}
         )  # fmt: skip
-        self._write(memoryview(header.getvalue()))
-        total = self._at + prod(self.shape) * self.dtype.itemsize
-        if total > self._at and hasattr(os, "posix_fallocate"):
-            os.posix_fallocate(self.handle, 0, total)
+        self.start = len(header.getvalue())
+        data = prod(self.shape) * self.dtype.itemsize
+        self._left = self.start + data
+        self._write(memoryview(header.getvalue()), 0)
+        if data and hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(self.handle, 0, self.start + data)
 
-    def append(self, rows: Any) -> None:
-        """The next rows.  OSError."""
+    def put(self, slab: Any, axis: int, first: int) -> None:
+        """Items from `first` on along an axis, all of the others'.  OSError."""
         import numpy
 
-        self._write(numpy.ascontiguousarray(rows).reshape(-1).view(numpy.uint8).data)
+        runs = numpy.ascontiguousarray(slab).reshape(prod(self.shape[:axis]), -1).view(numpy.uint8)
+        step = prod(self.shape[axis + 1 :]) * self.dtype.itemsize
+        for place, run in enumerate(runs):
+            self._write(run.data, self.start + (place * self.shape[axis] + first) * step)
 
     def end(self) -> None:
         """That was all.  OSError."""
-        if self._at != os.fstat(self.handle).st_size:
+        if self._left or self.start + prod(self.shape) * self.dtype.itemsize != os.fstat(self.handle).st_size:
             raise FileTrouble(Code.E708, "was not written whole")
         self.written.end(self.handle)
 
@@ -189,8 +196,9 @@ class NpySink:
         """Nothing of it stays, unless it has been renamed."""
         self.written.__exit__(None, None, None)
 
-    def _write(self, data: memoryview) -> None:
+    def _write(self, data: memoryview, at: int) -> None:
+        os.lseek(self.handle, at, os.SEEK_SET)
         done = 0
         while done < len(data):
             done += os.write(self.handle, data[done:])
-        self._at += len(data)
+        self._left -= len(data)

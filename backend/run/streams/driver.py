@@ -13,11 +13,11 @@ import numpy as np
 
 from ....typechecker.scalars import identity_of
 from ...graph import traverse
-from ...graph.phases import PLACES, Input, LibraryPhase, Output, Result, Structured, ValueId
+from ...graph.phases import PLACES, Input, LibraryPhase, Output, Structured, ValueId
 from ...schedule.facts.sharding import is_ordered
 from ...schedule.plan.model import Device, DeviceId, StreamStep
 from ...schedule.single.one_device import Detail, plan_one_device
-from ...schedule.streams.carries import function_of
+from ...schedule.streams.carries import Along, function_of
 from ...schedule.streams.flow import flow_of
 from ...schedule.streams.passes import Demand, Ends, Flow, Pass, Rows, Sink, demand, part_of
 from ...schedule.streams.planning import MOST_KINDS, tiles_of
@@ -31,7 +31,7 @@ from ..files.writing import system_trouble
 from ..machine import Action, Machine, Progress, Shown
 from ..memory import Memory
 from ..prepared import PreparedPlan
-from ..shards import pair_of
+from ..shards import pair_of, reduction_of
 from .joining import Joined, pair_of_places
 from .ring import Ring
 
@@ -116,9 +116,9 @@ class _Run:
         match sink.ends:
             case Ends.JOINED:
                 phase = sink.phase
-                assert isinstance(phase, Structured), "only reductions are joined"
-                for result in phase.results:
-                    self.joined[result.value] = self.joining(phase, result)
+                assert isinstance(phase, Structured | LibraryPhase), "only reductions and products are joined"
+                for value in phase.results if isinstance(phase, LibraryPhase) else [one.value for one in phase.results]:
+                    self.joined[value] = self.joining(phase, value)
             case Ends.CARRIED:
                 pass
             case Ends.COLLECTED:
@@ -129,11 +129,17 @@ class _Run:
                 assert isinstance(sink.phase, Output)
                 self.write(sink.phase, NpySink.begin)
 
-    def joining(self, phase: Structured, result: Result) -> Joined:
-        if result.reduction in PLACES:
-            return Joined(pair_of_places(result.reduction), False)
-        pair = pair_of(phase, result.value, self.machine, self.machine.backends[self.device.id])
-        return Joined(pair, is_ordered(phase, result.value, self.machine.types))
+    def joining(self, phase: Structured | LibraryPhase, value: ValueId) -> Joined:
+        """How partial results of a value are joined; those of products are always as a tree."""
+        if isinstance(phase, Structured):
+            function, ordered = reduction_of(phase, value), is_ordered(phase, value, self.machine.types)
+        else:
+            cut = self.flow.cuts[phase.id]
+            assert isinstance(cut, Along) and cut.function is not None, "what is joined has a function"
+            function, ordered = cut.function, True
+        if function in PLACES:
+            return Joined(pair_of_places(function), False)
+        return Joined(pair_of(phase, function, value, self.machine, self.machine.backends[self.device.id]), ordered)
 
     def end(self, sink: Sink) -> None:
         if sink.ends is Ends.WRITTEN:
@@ -142,10 +148,9 @@ class _Run:
             kept = self.stores.sinks[sink.phase.name]
             self.machine.outputs[sink.phase.name] = Shown(kept.kind, kept)
         elif sink.ends is Ends.JOINED:
-            assert isinstance(sink.phase, Structured)
-            for result in sink.phase.results:
-                made = self.joined[result.value].result()
-                self.memory[result.value] = made[0] if result.reduction in PLACES else made
+            for value in traverse.results(sink.phase):
+                made = self.joined[value].result()
+                self.memory[value] = made[0] if isinstance(made, tuple) else made
         elif sink.ends is Ends.CARRIED:
             assert isinstance(sink.phase, LibraryPhase)
             own = [(state, array) for state, array in self.states.values() if state.phase == sink.phase.id]
@@ -198,12 +203,14 @@ class _Run:
             return
         assert sink.value is not None
         origin = needed.rows[sink.value][0]
-        part = values[sink.value][own[0] - origin : own[1] - origin]
+        axis = self.flow.axes[sink.value]
+        before = (slice(None),) * axis
+        part = values[sink.value][*before, own[0] - origin : own[1] - origin]
         if sink.ends is Ends.COLLECTED:
-            self.memory[sink.value][own[0] : own[1]] = part
+            self.memory[sink.value][*before, own[0] : own[1]] = part
         else:
             assert isinstance(sink.phase, Output)
-            self.write(sink.phase, lambda store: store.append(part))
+            self.write(sink.phase, lambda store: store.put(part, axis, own[0]))
 
 
 def beginning(state: State) -> Any:

@@ -1,4 +1,5 @@
-"""Phases whose items are taken in order, tile by tile: a tile begins with the state that the one before it left.
+"""Library phases that are cut along an axis of their operands: in order, each tile beginning with the state that the one
+before it left, or each tile making a partial result (products whose summed axis is in tiles).
 
 Note [States].  A scan and a reduction by key give the same bits if the state is put before the items of the tile, as items of
 its own: of a reduction by key one item a bin; of a scan the total, and as many items that change nothing (`neutral`) as fill
@@ -14,6 +15,7 @@ Neighbours: `flow` (asks what may be cut so), `tiles` (writes the phases), `back
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -30,21 +32,36 @@ CARRIES: Final = frozenset({"add", "mul", "min", "max", "and", "or"})
 
 
 @dataclass(frozen=True, slots=True)
-class Carried(Cut):
-    """A library phase cut along the leading axis of its operands, in order."""
+class Along(Cut):
+    """A library phase cut along an axis of its operands, `axes` saying which of each; `function` joins partial results, and
+    without one the tiles are taken in order."""
+
+    axes: tuple[int, ...] = ()
+    function: str | None = None
+
+    @property
+    def in_order(self) -> bool:
+        return self.function is None
 
 
-def carried_cuts(phase: Phase, types: Types) -> tuple[Cut, ...]:
-    """How a phase may be cut though its shards depend on each other."""
+def is_carried(cut: Cut | None) -> bool:
+    """Do the tiles of a phase with this cut go on from each other?"""
+    return isinstance(cut, Along) and cut.in_order
+
+
+def cuts_in_tiles(phase: Phase, types: Types) -> tuple[Cut, ...]:
+    """How a phase may be cut in tiles, beside the ways in which devices may cut it."""
     match phase:
+        case LibraryPhase(op="contract"):
+            return tuple(_summed_cuts(phase, types))
         case LibraryPhase(op="key_reduce"):
             shape = shape_of(phase.args[0], types)
             if shape is not None and len(shape) == 1 and shape[0] > 1 and _carries(phase, types):
-                return (Carried(0, shape[0], 1, True),)
+                return (Along(0, shape[0], 1, True, (0, 0)),)
         case LibraryPhase(op="scan"):
             shape = shape_of(phase.args[0], types)
             if shape is not None and phase.attributes["axis"] == 0 and shape[0] > 1 and 0 not in shape and _carries(phase, types):
-                return (Carried(0, shape[0], BLOCK if is_ordered_scan(phase, types) else 1),)
+                return (Along(0, shape[0], BLOCK if is_ordered_scan(phase, types) else 1, False, (0,)),)
         case Structured() if any(result.reduction in PLACES for result in phase.results):
             space = known(axis.size for axis in phase.axes)
             reductions = {result.reduction for result in phase.results}
@@ -54,6 +71,17 @@ def carried_cuts(phase: Phase, types: Types) -> tuple[Cut, ...]:
         case _:
             pass
     return ()
+
+
+def _summed_cuts(phase: LibraryPhase, types: Types) -> Iterator[Cut]:
+    """Along the axes that a product sums over."""
+    kind = types[phase.results[0]].element.kind
+    for one in phase.signature:
+        shapes = [shape_of(value, types) for value in phase.args]
+        axes = [axis for axis in one.operands if axis is not None]
+        if one.combine is not None and len(axes) == len(shapes) and shapes[0] is not None and shapes[0][axes[0]] > 1:
+            grain = BLOCK if scalars.is_ordered(one.combine, kind) else 1
+            yield Along(0, shapes[0][axes[0]], grain, True, tuple(axes), one.combine)
 
 
 def _carries(phase: LibraryPhase, types: Types) -> bool:
@@ -83,7 +111,7 @@ def function_of(phase: LibraryPhase) -> str:
 
 def box_along(phase: Phase, types: Types, cut: Cut, interval: tuple[int, int]) -> Box:
     """The box of the points `interval` along the cut."""
-    if isinstance(cut, Carried):
+    if isinstance(cut, Along):
         return (interval,)
     space = space_of(phase, types)
     assert space is not None, "only phases of known sizes are cut"
@@ -92,15 +120,19 @@ def box_along(phase: Phase, types: Types, cut: Cut, interval: tuple[int, int]) -
 
 def boxes_read(phase: Phase, types: Types, cut: Cut, box: Box) -> tuple[Box, ...]:
     """As `operand_boxes`, of a box along the cut."""
-    if not isinstance(cut, Carried):
+    if not isinstance(cut, Along):
         return operand_boxes(phase, types, box)
     assert isinstance(phase, LibraryPhase)
-    return tuple((box[0], *whole(shape_of(value, types) or ())[1:]) for value in phase.args)
+    extents = [whole(shape_of(value, types) or ()) for value in phase.args]
+    return tuple(
+        tuple(box[0] if i == axis else part for i, part in enumerate(extent))
+        for extent, axis in zip(extents, cut.axes, strict=True)
+    )
 
 
 def boxes_made(phase: Phase, types: Types, cut: Cut, box: Box) -> tuple[Box, ...]:
     """As `result_boxes`, of a box along the cut of what flows on."""
-    if not isinstance(cut, Carried):
+    if not isinstance(cut, Along):
         return result_boxes(phase, types, box)
     assert isinstance(phase, LibraryPhase)
     return tuple((box[0], *whole(shape_of(value, types) or ())[1:]) for value in phase.results)

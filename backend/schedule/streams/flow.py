@@ -24,7 +24,7 @@ from typing import Final
 from ...graph import traverse
 from ...graph.phases import Graph, Input, LibraryPhase, Loop, Output, Phase, PhaseId, Structured, ValueId
 from ..facts.sharding import Cut, cuts_of, known, reads_of, shape_of
-from .carries import Carried, box_along, boxes_read, carried_cuts
+from .carries import box_along, boxes_read, cuts_in_tiles, is_carried
 from .passes import Ends, Flow, Pass, Sink, demand
 
 _SAMPLES: Final = 8
@@ -78,14 +78,12 @@ class _Builder:
             return
         used = [value for value in dict.fromkeys(traverse.uses(phase)) if value in self.axes or value in self.there]
         flowing = [value for value in used if value in self.axes and value not in self.there]
-        if isinstance(phase, Output) and flowing and phase.name in self.sinks and self.axes[phase.arg] == 0:
-            size = shape_of(phase.arg, self.graph.types)
-            assert size is not None, "only phases of known sizes are cut"
-            self.ends.append((self.flows[phase.arg], Sink(phase, Ends.WRITTEN, size[0], value=phase.arg)))
+        if isinstance(phase, Output) and flowing and phase.name in self.sinks:
+            self.ends.append((self.flows[phase.arg], self.kept(phase, Ends.WRITTEN, phase.arg)))
             return
         cut = self.cut_of(phase, flowing)
         generated = self.generated.issuperset(flowing)
-        if cut is None or (generated and (used != flowing or isinstance(cut, Carried))):
+        if cut is None or (generated and (used != flowing or is_carried(cut))):
             for value in flowing:
                 self.collect(value, phase)
             self.make_whole(phase, used)
@@ -97,7 +95,7 @@ class _Builder:
         level = max([self.flows[value] if value in follow else self.there[value] for value in used], default=0)
         self.cuts[phase.id], self.follows[phase.id] = cut, follow
         if cut.combines:
-            ends = Ends.CARRIED if isinstance(cut, Carried) else Ends.JOINED
+            ends = Ends.CARRIED if is_carried(cut) else Ends.JOINED
             self.ends.append((level, Sink(phase, ends, cut.size, cut.grain)))
             self.there.update(dict.fromkeys(traverse.results(phase), level + 1))
             return
@@ -124,7 +122,7 @@ class _Builder:
         stored = {value: self.axes[value] for value in flowing if value not in self.generated}
         along = stored or {value: self.axes[value] for value in flowing}
         cuts = sorted(cuts_of(phase, self.graph.types), key=lambda cut: cut.combines)
-        candidates = [*cuts, *carried_cuts(phase, self.graph.types)]
+        candidates = [*cuts, *cuts_in_tiles(phase, self.graph.types)]
         return next((cut for cut in candidates if follows(phase, cut, self.graph, along)), None)
 
     def collect(self, value: ValueId, wanted: Phase) -> None:
@@ -140,10 +138,16 @@ class _Builder:
             return
         shape = known(type.shape)
         assert shape is not None, "only phases of known sizes are cut"
-        if isinstance(maker, Input) or self.axes[value] != 0 or not self.fits(prod(shape) * type.element.kind.bytes):
+        if isinstance(maker, Input) or not self.fits(prod(shape) * type.element.kind.bytes):
             raise CannotStream(wanted, "needs it as a whole")
-        self.ends.append((self.flows[value], Sink(maker, Ends.COLLECTED, shape[0], value=value)))
+        self.ends.append((self.flows[value], self.kept(maker, Ends.COLLECTED, value)))
         self.there[value] = self.flows[value] + 1
+
+    def kept(self, phase: Phase, ends: Ends, value: ValueId) -> Sink:
+        """Where the tiles of a flow are kept, along its axis."""
+        shape = shape_of(value, self.graph.types)
+        assert shape is not None, "only phases of known sizes are cut"
+        return Sink(phase, ends, shape[self.axes[value]], value=value)
 
     # ------------------------------------------------------------------------------------- passes
 

@@ -17,7 +17,7 @@ from ...graph import traverse
 from ...graph.phases import Graph, Phase, PhaseId, ValueId
 from ..facts.sharding import Cut, reads_of
 from ..plan.model import Box
-from .carries import Carried, box_along, boxes_read
+from .carries import box_along, boxes_read, is_carried
 
 Rows: TypeAlias = tuple[int, int]
 
@@ -138,7 +138,7 @@ def out_of_order(flow: Flow, one: Pass, needed: Demand, reached: dict[PhaseId, i
     `reached` is updated."""
     for phase in one.phases:
         cut = flow.cuts.get(phase.id)
-        if phase.id in needed.boxes and isinstance(cut, Carried):
+        if cut is not None and phase.id in needed.boxes and is_carried(cut):
             ((start, stop),) = needed.boxes[phase.id]
             if start != reached.get(phase.id, 0) or start % cut.grain:
                 yield phase.id, start

@@ -29,6 +29,8 @@ DEPTH: Final = 2
 """Tiles of the inputs in memory: one is computed with, the next is read."""
 TILE: Final = 16 << 20
 """Bytes of inputs in a tile at most: more would be no quicker."""
+RUN: Final = 1 << 16
+"""But so many bytes of an output should lie together in its file, if there is the memory."""
 MOST_KINDS: Final = 64
 """Graphs of tiles that one pass may have: each is planned and compiled by itself."""
 _SHARE: Final = 2
@@ -154,11 +156,25 @@ def _chosen_rows(rows: tuple[int, ...], flow: Flow, one: Pass) -> int:
 
 
 def _first_rows(asked: Streaming, flow: Flow, one: Pass) -> int:
-    """A power of two times the grain, of about `TILE` bytes."""
+    """A power of two times the grain, of about `TILE` bytes, or more where results would be written in shorter runs than `RUN`."""
     rows = one.grain
-    while rows < one.size and _tile_bytes(flow, one, demand(flow, one, (0, min(2 * rows, one.size)))) <= TILE:
+    while rows < one.size:
+        inputs = _tile_bytes(flow, one, demand(flow, one, (0, min(2 * rows, one.size))))
+        if inputs > (TILE if _run_bytes(flow, one, rows) >= RUN else max(TILE, asked.limit // 8)):
+            break
         rows *= 2
     return rows
+
+
+def _run_bytes(flow: Flow, one: Pass, rows: int) -> int:
+    """The fewest bytes of a tile that lie together in a file that is written; `RUN` where all do."""
+    runs = [RUN]
+    for sink in one.sinks:
+        if sink.ends is Ends.WRITTEN and sink.value is not None and flow.axes[sink.value]:
+            type = flow.graph.types[sink.value]
+            behind = type.shape[flow.axes[sink.value] + 1 :]
+            runs.append(rows * prod(map(_number, behind)) * type.element.kind.bytes)
+    return min(runs)
 
 
 def _tile_bytes(flow: Flow, one: Pass, needed: Demand) -> int:

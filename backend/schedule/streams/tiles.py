@@ -47,9 +47,9 @@ from ...graph.phases import (
 )
 from ...graph.registry import signature_of
 from ...graph.restriction import restrict
-from ..facts.sharding import BLOCK, as_one, operand_boxes, reads_of, shape_of, whole
+from ..facts.sharding import BLOCK, as_one, reads_of, shape_of, whole
 from ..plan.model import Box
-from .carries import Carried, boxes_read, function_of, is_ordered_scan, tells_empty
+from .carries import boxes_read, function_of, is_carried, is_ordered_scan, tells_empty
 from .passes import Demand, Ends, Flow, Pass, Rows
 
 
@@ -89,7 +89,8 @@ def key_of(flow: Flow, one: Pass, needed: Demand) -> tuple[object, ...]:
         if box is None:
             continue
         near = [anchor[value] for value in (*reads_of(phase, flow.graph.types), *traverse.results(phase)) if value in anchor]
-        boxes.append((phase.id, tuple((stop - start, *(start - at for at in near)) for start, stop in box)))
+        start, stop = box[flow.cuts[phase.id].axis]  # along the others every tile has all
+        boxes.append((phase.id, stop - start, *(start - at for at in near)))
     return extents, tuple(boxes)
 
 
@@ -187,10 +188,12 @@ class _Maker:
                     for value in traverse.results(phase):
                         self.types.setdefault(value, self.flow.graph.types[value])
                 self.phases.append(made)
-            case LibraryPhase() if isinstance(self.flow.cuts[phase.id], Carried):
+            case LibraryPhase() if is_carried(self.flow.cuts[phase.id]):
                 self.carried(phase, box)
             case LibraryPhase():
-                boxes = operand_boxes(phase, self.flow.graph.types, box)
+                boxes = boxes_read(phase, self.flow.graph.types, self.flow.cuts[phase.id], box)
+                for value in phase.results:  # partial ones
+                    self.types.setdefault(value, self.flow.graph.types[value])
                 args = tuple(self.exactly(value, part, phase) for value, part in zip(phase.args, boxes, strict=True))
                 cut = replace(phase, args=args)
                 self.phases.append(replace(cut, signature=signature_of(cut, self.types)))
