@@ -1,7 +1,7 @@
 """Programs whose inputs are streamed, with the data they are run on.
 
-Each reads `x` (numbers), `y` and `k` (as long as `x`), `m` (a matrix), `c` (matrices) or `g` (as long as those); all of them must stream where
-`limit` bytes are allowed.
+Each reads `x` (numbers), `y` and `k` (as long as `x`), `m` (a matrix), `c` (matrices) or `g` (as long as those); all of
+them must stream where `limit` bytes are allowed.
 """
 
 from __future__ import annotations

@@ -156,7 +156,7 @@ def _chosen_rows(rows: tuple[int, ...], flow: Flow, one: Pass) -> int:
 
 
 def _first_rows(asked: Streaming, flow: Flow, one: Pass) -> int:
-    """A power of two times the grain, of about `TILE` bytes, or more where results would be written in shorter runs than `RUN`."""
+    """A power of two times the grain, of about `TILE` bytes, more where results would be written in runs below `RUN`."""
     rows = one.grain
     while rows < one.size:
         inputs = _tile_bytes(flow, one, demand(flow, one, (0, min(2 * rows, one.size))))
