@@ -70,7 +70,7 @@ def reduce_by_key(function: str, kind: Kind, keys: NumArray, items: NumArray, bi
         if not _run(code, address, keys, items, tables, [min(piece * each, count) for piece in range(pieces + 1)]):
             return None
     result = PLAIN[function].reduce(tables, axis=0, dtype=DTYPES[kind]) if len(tables) > 1 else tables[0]
-    return _with_empty_bins(function, kind, keys, result, threads)
+    return _with_empty_bins(function, kind, keys, result)
 
 
 def _by_runs(code: Scatter, keys: NumArray, items: NumArray, bins: int, pieces: int) -> NumArray | None:
@@ -116,7 +116,7 @@ def _run(code: Scatter, address: int, keys: NumArray, items: NumArray, tables: N
     return not refused
 
 
-def _with_empty_bins(function: str, kind: Kind, keys: NumArray, result: NumArray, threads: int) -> NumArray:
+def _with_empty_bins(function: str, kind: Kind, keys: NumArray, result: NumArray) -> NumArray:
     """Bins without items hold the function's identity, which is not always what a table starts with."""
     from .library.sequential import identity
 
@@ -124,12 +124,8 @@ def _with_empty_bins(function: str, kind: Kind, keys: NumArray, result: NumArray
         untouched = result == neutral(function, kind)
         if function == "add":
             untouched &= np.signbit(result)
-        if untouched.any():  # or touched by what changes nothing
-            held = np.broadcast_to(np.True_, keys.shape)
-            occupied = reduce_by_key("or", Kind.BOOL, keys, held, len(result), threads)
-            if occupied is None:
-                occupied = np.zeros(len(result), np.bool_)
-                occupied[keys] = True
-            if not occupied.all():
-                result[~occupied] = identity(function, kind)
+        if untouched.any():
+            untouched[keys[untouched.take(keys)]] = False  # touched by what changes nothing
+            if untouched.any():
+                result[untouched] = identity(function, kind)
     return result

@@ -168,3 +168,14 @@ def test_cells_without_items_have_no_keys(shape: tuple[int, int]) -> None:
     assert keys.row_columns(rows) == []
     words, lost = keys.row_words(rows)
     assert not words.any() and len(words) == shape[0] and lost is None
+
+
+@pytest.mark.parametrize("first", [-3, 0, 5, -(2**63), 2**63 - 700])
+def test_items_one_after_the_other_among_bounds(first: int) -> None:
+    """Also where bounds lie far outside, and where one item is there twice and another is not."""
+    low, high = -(2**63), 2**63 - 1
+    near = [first + at for at in (0, 1, 1, 5, 300, 699)]
+    bounds = sorted([low, high, *near, max(first - 1, low), min(first + 700, high)])
+    table, rows = array(Kind.I64, (len(bounds),), bounds), [first + at for at in range(700)]
+    for items in (rows, [*rows[:500], rows[499], *rows[501:]]):
+        compare("interval_index", [table, array(Kind.I64, (700,), items)], searching.interval_index)

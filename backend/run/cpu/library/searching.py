@@ -153,13 +153,24 @@ def interval_index(call: Call, table: NumArray, arg: NumArray) -> NumArray:
     if bounds.dtype.kind == "f" or (bounds[1:] < bounds[:-1]).any():
         bounds = np.sort(bounds)
     if lost is None and items.ndim == 1 and len(items) >= max(_MERGED, len(bounds)) and is_ordered(items, descending=False):
-        ends = np.searchsorted(items, bounds, side="left")  # where each bound is passed
+        ends = _passed(items, bounds)
         return np.repeat(np.arange(-1, len(bounds)), np.diff(ends, prepend=0, append=len(items)))
     found = np.asarray(np.searchsorted(bounds, items, side="right")).astype(np.int64, copy=False)
     found -= 1
     if lost is not None:
         found[lost] = -1
     return found
+
+
+def _passed(items: NumArray, bounds: NumArray) -> NumArray:
+    """How many of the items, which ascend, are below each bound; of whole numbers one after the other that is arithmetic."""
+    first, last = items[0], items[-1]
+    if items.dtype == bounds.dtype == np.int64 and int(last) - int(first) == len(items) - 1 and (items[1:] != items[:-1]).all():
+        ends = np.clip(bounds, first, last)
+        ends -= first
+        ends += bounds > last
+        return np.asarray(ends)
+    return np.asarray(np.searchsorted(items, bounds, side="left"))
 
 
 # -------------------------------------------------------------------------------------------- match
