@@ -124,7 +124,7 @@ class Session:
                 if kept is None and (core.schedules or request.sizes or (scheduling is not None and scheduling.asks_devices)):
                     raise CannotStream(bound.graph.phases[0], "")
                 asked = asked_of(request, core, allowed, kept, runs=runs)
-                made = streamed_plan(core, bound, files, asked, device, texts, Detail.FULL if full else Detail.STEPS)
+                made, bound = streamed_plan(core, bound, files, asked, device, texts, Detail.FULL if full else Detail.STEPS)
                 taken = FileMemory()
             except CannotStream as trouble:
                 refuse_memory(candidate, made, request.limits.memory, taken, trouble)

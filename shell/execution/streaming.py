@@ -93,8 +93,9 @@ def no_devices(kept: Kept) -> Refused:
 def streamed_plan(
     core: Core, bound: BoundGraph, files: Mapping[str, InputFile], asked: Asked, device: Device,
     texts: tuple[PlannedFile, ...], detail: Detail,
-) -> Plan:  # fmt: skip
-    """CannotStream: by which phase there is none.  Refused: the plan that is kept is not what is made with its tiles."""
+) -> tuple[Plan, BoundGraph]:  # fmt: skip
+    """The plan and the graph that it is of.  CannotStream: by which phase there is none.  Refused: the plan that is kept is not
+    what is made with its tiles."""
     from ...backend.schedule.plan.model import Access
     from ...backend.schedule.program.planning import require_current
     from ...backend.schedule.streams.flow import CannotStream
@@ -112,13 +113,13 @@ def streamed_plan(
     if not sources:
         raise CannotStream(bound.graph.phases[0], "")
     stored = {name: Stored(source.bytes, source.beside, source.going_back) for name, source in sources.items()}
-    made = plan_streams(Streaming(bound, stored, asked.sinks, limit, rows), device, texts, detail)
+    made, bound = plan_streams(Streaming(bound, stored, asked.sinks, limit, rows), device, texts, detail)
     faults = faults_of_streams(made, bound, stored, limit)
     if kept is not None:
         same = (made.main.queues, made.stores) == (kept.plan.main.queues, kept.plan.stores)
         require_right(faults or ([] if same else [_OTHER]), kept.path)
     certain(not faults, f"a plan that streams is right: {faults[:1]}")
-    return made
+    return made, bound
 
 
 _OTHER: Final = "its passes and steps are not those of a plan with its tiles"

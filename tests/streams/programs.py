@@ -25,6 +25,13 @@ _I = "input i : i64[n] where n ≥ 8\n"
 _XY = "input x : f64[n] where n ≥ 8\ninput y : f64[n]\n"
 _XK = _X + "input k : idx<40>[n]\n"
 _M = "input m : f64[n 12] where n ≥ 8\n"
+_MEANS = """nearest ← {⊃⍋⍵}⍤1
+label ← {nearest {+/(m (-⍤1⍤1 2) ⍵)*2} ⍵}
+step ← {l ← label ⍵ ⋄ (3 +⌸ (l ⋄ m))÷1⌈3 +⌸ (l ⋄ 1)}
+centres ← step⍣3 ⊢ (3 (⌊(≢m)÷3) 12⍴m)[;0;]
+l ← label centres
+output l
+centres"""
 
 CASES = (
     Case("sum", _X + "+/x"),
@@ -65,6 +72,12 @@ CASES = (
     Case("collected across", _M + "s ← 0 1∘.=1<+/m\n(⍋⍤1 ⊢ s)[;⍳5]\n+/,s", limit=8_000_000),
     Case("columns multiplied", _M + "b ← 0.0+m>0.3\n(⍉b)+.×b\n(⍉2×b)+.×b[;⍳3]"),
     Case("integers multiplied", _M + "input g : idx<40>[n]\nb ← (g∘.=⍳40)×g∘.+⍳40\n(⍉b)+.×1+b"),
+    Case("a pass a turn", _X + "m ← {⍵+0.5×(+/x-⍵)÷≢x}⍣5 ⊢ 0.0\nm\n+/x", passes=5),
+    Case("no turns", _X + "{⍵+(+/x-⍵)÷≢x}⍣0 ⊢ 0.0\n+/x"),
+    Case("turns in turns", _X + "{s ← ⍵ ⋄ {⍵+s×0.5×(+/x-⍵)÷≢x}⍣2 ⊢ ⍵}⍣3 ⊢ 1.0", passes=6),
+    Case("a state of two", _X + "{⌽⍵+0.5×(+/x-⍵[0])÷≢x}⍣3 ⊢ 1 2.0", passes=3),
+    Case("clusters", _M + _MEANS, passes=5),
+    Case("places in rows", _M + "l ← {⊃⍋⍵}⍤1 ⊢ m\noutput l\n+/l"),
     Case("compared", _XY + "∧/x≤y+1e9\n∨/x>1e9"),
 )
 

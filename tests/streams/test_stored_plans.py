@@ -81,3 +81,17 @@ def test_what_it_needs_is_said(kept: Path, capsys: pytest.CaptureFixture[str]) -
     assert _run(kept) == 4
     assert "SCH301" in capsys.readouterr().err
     assert main(["plan", str(kept.parent / "p.rho"), "--max-memory", "3MB", "--format", "svg"]) == 4
+
+
+def test_turns_of_a_loop_are_passes_of_a_kept_plan(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    np.save(tmp_path / "x.npy", np.random.default_rng(1).standard_normal(700_003))
+    (tmp_path / "p.rho").write_text('input x : f64[n] ← "x.npy"\n{⍵+0.5×(+/x-⍵)÷≢x}⍣4 ⊢ 0.0\n')
+    plan, program = str(tmp_path / "p.json"), str(tmp_path / "p.rho")
+    assert main(["plan", program, "--max-memory", "3MB", "-o", plan]) == 0
+    assert main(["plan", "--check", plan]) == 0
+    capsys.readouterr()
+    assert main(["run", program]) == 0
+    expected = capsys.readouterr().out
+    assert main(["run", "--plan", plan, "--allow-read", str(tmp_path)]) == 0
+    told = capsys.readouterr()
+    assert told.out == expected and "4 passes" in told.err

@@ -29,7 +29,7 @@ from .passes import Ends, Flow, Pass, Sink, demand
 
 _SAMPLES: Final = 8
 _LARGE: Final = 1 << 16
-"""A value of fewer points that is made of none is whole."""
+"""A value of fewer points that is made of none is whole, and so is one where another operand's tiles need all of it."""
 
 
 class CannotStream(Exception):
@@ -82,6 +82,14 @@ class _Builder:
             self.ends.append((self.flows[phase.arg], self.kept(phase, Ends.WRITTEN, phase.arg)))
             return
         cut = self.cut_of(phase, flowing)
+        large = [value for value in flowing if prod(self.shape(value)) >= _LARGE]
+        if cut is None and 0 < len(large) < len(flowing):
+            cut = self.cut_of(phase, large)
+            if cut is not None:
+                for value in flowing:
+                    if value not in large:
+                        self.collect(value, phase)
+                flowing = large
         generated = self.generated.issuperset(flowing)
         if cut is None or (generated and (used != flowing or is_carried(cut))):
             for value in flowing:
@@ -129,25 +137,28 @@ class _Builder:
         """Make a flow whole, if it fits."""
         if value in self.there:
             return
-        type, maker = self.graph.types[value], self.makers[value]
+        maker = self.makers[value]
         if value in self.generated:
             used = [one for one in dict.fromkeys(traverse.uses(maker)) if one in self.axes]
             for one in used:
                 self.collect(one, wanted)
             self.make_whole(maker, used)
             return
-        shape = known(type.shape)
-        assert shape is not None, "only phases of known sizes are cut"
-        if isinstance(maker, Input) or not self.fits(prod(shape) * type.element.kind.bytes):
+        count = prod(self.shape(value)) * self.graph.types[value].element.kind.bytes
+        if isinstance(maker, Input) or not self.fits(count):
             raise CannotStream(wanted, "needs it as a whole")
         self.ends.append((self.flows[value], self.kept(maker, Ends.COLLECTED, value)))
         self.there[value] = self.flows[value] + 1
 
-    def kept(self, phase: Phase, ends: Ends, value: ValueId) -> Sink:
-        """Where the tiles of a flow are kept, along its axis."""
+    def shape(self, value: ValueId) -> tuple[int, ...]:
+        """Of a flow."""
         shape = shape_of(value, self.graph.types)
         assert shape is not None, "only phases of known sizes are cut"
-        return Sink(phase, ends, shape[self.axes[value]], value=value)
+        return shape
+
+    def kept(self, phase: Phase, ends: Ends, value: ValueId) -> Sink:
+        """Where the tiles of a flow are kept, along its axis."""
+        return Sink(phase, ends, self.shape(value)[self.axes[value]], value=value)
 
     # ------------------------------------------------------------------------------------- passes
 

@@ -18,7 +18,8 @@ from ....lang.records import dataclass
 from ....typechecker.sizes import Size
 from ...graph import traverse
 from ...graph.bind import BoundGraph
-from ...graph.phases import Input, LibraryPhase, Output, Phase, PhaseId, Print, ValueId
+from ...graph.phases import Input, LibraryPhase, Loop, Output, Phase, PhaseId, Print, ValueId
+from ...graph.unrolling import hindrance, unrolled
 from ..plan.model import ALIGNMENT, Access, Device, Plan, PlannedFile, PlannedStore, StreamStep
 from ..single.one_device import Detail, PlannedUnit, plan_one_device
 from .flow import CannotStream, flow_of
@@ -33,6 +34,8 @@ RUN: Final = 1 << 16
 """But so many bytes of an output should lie together in its file, if there is the memory."""
 MOST_KINDS: Final = 64
 """Graphs of tiles that one pass may have: each is planned and compiled by itself."""
+MOST_PHASES: Final = 2_000
+"""Phases that the turns of one loop may become."""
 _SHARE: Final = 2
 """A value is collected whole where it takes at most this part of the memory."""
 
@@ -61,8 +64,21 @@ class Streaming:
 
 def plan_streams(
     asked: Streaming, device: Device, program: tuple[PlannedFile, ...] = (), detail: Detail = Detail.STEPS
-) -> Plan:  # fmt: skip
-    """The plan, whose peak is at most the limit.  CannotStream: by which phase there is none."""
+) -> tuple[Plan, BoundGraph]:  # fmt: skip
+    """The plan, whose peak is at most the limit, and the graph that it is of, where loops that need an input as a whole in each
+    turn are turns one after the other, each with passes of its own.  CannotStream: by which phase there is none."""
+    while True:
+        try:
+            return _planned(asked, device, program, detail), asked.bound
+        except CannotStream as trouble:
+            if not isinstance(trouble.phase, Loop):
+                raise
+            if why := hindrance(trouble.phase, MOST_PHASES):
+                raise CannotStream(trouble.phase, f"{trouble.why} in each turn, and {why}") from None
+            asked = replace(asked, bound=unrolled(asked.bound, trouble.phase))
+
+
+def _planned(asked: Streaming, device: Device, program: tuple[PlannedFile, ...], detail: Detail) -> Plan:
     graph = asked.bound.graph
     flow = flow_of(graph, asked.sources, asked.sinks, lambda count: count * _SHARE <= asked.limit)
     units: list[Phase | PlannedUnit] = []

@@ -183,8 +183,9 @@ class _Maker:
     def phase(self, phase: Phase, box: Box) -> None:
         match phase:
             case Structured():
-                made = self.with_bests(self.structured(phase, phase, box))
-                if phase.axes[-1:] and phase.axes[-1].kind is AxisKind.REDUCE:
+                made = self.structured(phase, phase, box)
+                if self.flow.cuts[phase.id].combines:
+                    made = self.with_bests(made)
                     for value in traverse.results(phase):
                         self.types.setdefault(value, self.flow.graph.types[value])
                 self.phases.append(made)
