@@ -113,6 +113,23 @@ LIBRARY: tuple[Primitive, ...] = (
         "Eigenvalues (upwards) and eigenvectors (columns) of a symmetric matrix.", ("{(w v)←⎕eigh ⍵ ⋄ w}2 2⍴2 0 0 3", "2 3"),
     ),
     _cells("det", "determinant", 2, "⎕det f64[n n] : f64", "The determinant.", ("⎕det 2 2⍴1 2 3 4", "¯2")),
+    _cells(
+        "number", "number that a text says", 1, "⎕number char[n w] : f64[n]",
+        "The number that each row of text says, blanks around it left out: "
+        "`-3`, `¯3`, `2.5`, `1e-3`, `∞`; NaN of a row that is no number.",
+        ("⎕number ' 2.5'", "2.5"), ("⎕number ['¯3 ' ⋄ 'n/a']", "¯3 NaN"),
+    ),
+    _cells(
+        "date", "day that a text says", 1, "⎕date char[n w] : i64[n]",
+        "Days since 1970-01-01 of each row of text, a date such as `2024-12-31`; another row is E705.",
+        ("⎕date '1970-02-01'", "31"),
+    ),
+    Primitive("⎕text", ("text",), None, Role.FUNCTION, dyadic=Use(
+        "text with digits",
+        "A row of text for each item, with ⍺ digits after the point, flush right; from 1E15 on with an exponent. ⍺ is known "
+        "before the program runs.", (0, 0), (("2⎕text 3.14159", "3.14"), ("2⎕text 10 2.5", "10.00\n 2.50")),
+        type="i64 ⎕text f64[s] : char[s w]",
+    )),
     Primitive("⎕A", ("alphabet",), None, Role.CONSTANT, doc="The 26 letters `'ABC…Z'`.", examples=(("3↑⎕A", "ABC"),)),
     Primitive("⎕D", ("digits",), None, Role.CONSTANT, doc="The ten digits `'0123456789'`.", examples=(("⎕D", "0123456789"),)),
     Primitive(

@@ -339,11 +339,13 @@ def named(result: ValueId, name: str, *args: ValueId, **attributes: bool) -> Lib
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """⍕: text of a value as it would print; defines `size`, the result's last axis."""
+    """⍕: text of a value as it would print; with `digits` a row for each item, with so many after the point.  Defines `size`, the
+    result's last axis."""
 
     result: ValueId
     arg: ValueId
     size: SizeVariable
+    digits: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -294,6 +294,8 @@ _ROWS = (
     LibraryOp("key_reduce", 2, _keyed, _arg("scatter", 1), fails=_checked, vjp="gather", onnx="ScatterElements"),
     LibraryOp("random", 1, _every_result_axis, _result("random"), onnx="RandomUniform"),
     LibraryOp("format", 1, _none, _result("format"), defines=1),
+    LibraryOp("number", 1, _matrix_frame(1), _arg("format")),
+    LibraryOp("date", 1, _matrix_frame(1), _arg("format"), fails=_always),
     LibraryOp("inverse", 1, _matrix_frame(2), _cubic("solve"), fails=_always, vjp="inverse", onnx="Inverse"),
     LibraryOp("solve", 2, _none, _solve_work, fails=_always, vjp="solve"),
     LibraryOp("fft", 1, _matrix_frame(1), _arg("transform"), vjp="ifft", onnx="DFT"),

@@ -350,6 +350,11 @@ def _format(op: Operands) -> Size:
     return op.items(0) * (120 * _parts(op.kind(0)))
 
 
+def _read_text(op: Operands) -> Size:
+    """Rows of text, and their numbers, as Python's."""
+    return op.items(0) * 8 + op.made() * 120
+
+
 RULES: Final[dict[str, Rule]] = {
     "size_vector": _nothing, "join": _cell_by_cell(_nothing), "stack": _cell_by_cell(_nothing),
     "rotate": _cell_by_cell(_rotate), "reshape_cycle": _cell_by_cell(_nothing), "gather": _gather, "update": _update,
@@ -359,6 +364,7 @@ RULES: Final[dict[str, Rule]] = {
     "first_occurrence": _first_occurrence, "grade": _grade, "grade_by": _cell_by_cell(_grade_by), "index_of": _index_of,
     "member_of": _member_of, "find": _cell_by_cell(_find), "interval_index": _cell_by_cell(_interval_index), "match": _match,
     "decode": _decode, "encode": _encode, "key_reduce": _key_reduce, "random": _cell_by_cell(_random), "format": _format,
+    "number": _read_text, "date": _read_text,
     "inverse": scratch_linear.inverse, "solve": scratch_linear.solve, "fft": scratch_linear.transform,
     "ifft": scratch_linear.transform, "rfft": scratch_linear.transform, "irfft": scratch_linear.transform,
     "cholesky": scratch_linear.cholesky, "qr": scratch_linear.qr, "svd": scratch_linear.svd, "eigh": scratch_linear.eigh,

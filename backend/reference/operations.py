@@ -16,7 +16,7 @@ from ...typechecker import core as c
 from ...typechecker.core import Payload, ValueId
 from ...typechecker.elements import Kind
 from ...typechecker.sizes import Size
-from ..run import philox, text
+from ..run import philox, text, text_reading
 from ..run.values import Array, array, scalar
 from . import linear, reductions, searching, selection, structure
 from .failures import InternalError
@@ -50,7 +50,10 @@ def compute(op: c.Op, view: View) -> tuple[Array, ...]:
             return linear.library(op.name, [view.value(a) for a in op.args], kinds, shapes)
         case c.Format():
             arg = view.value(op.arg)
-            characters, shape = text.format_items(arg.kind, arg.data, arg.shape)
+            if op.digits is None:
+                characters, shape = text.format_items(arg.kind, arg.data, arg.shape)
+            else:
+                characters, shape = text.fixed_items(arg.kind, arg.data, arg.shape, op.digits)
             return (Array(Kind.CHAR, shape, tuple(characters)),)
         case c.Iota() | c.IotaGrid() | c.Reshape() | c.Transpose() | c.Spread() | c.Reverse() | c.Rotate():
             return (_rearrange(op, view),)
@@ -160,9 +163,21 @@ def _match(left: Array, right: Array) -> Array:
     return scalar(Kind.BOOL, searching.match(left, right))
 
 
+def _reader(kind: Kind, read: Callable[[str], Payload]) -> Callable[[Array], Array]:
+    """What each row of text says."""
+
+    def function(rows: Array) -> Array:
+        width, count = rows.shape[-1], math.prod(rows.shape[:-1])
+        texts = ["".join(map(str, rows.data[i * width : (i + 1) * width])) for i in range(count)]
+        return Array(kind, rows.shape[:-1], tuple(map(read, texts)))
+
+    return function
+
+
 _WHOLE: Mapping[str, Callable[..., Array]] = {
     "first_occurrence": searching.first_occurrence, "grade": searching.grade, "grade_by": searching.grade_by,
     "index_of": searching.index_of, "member_of": searching.member_of, "find": searching.find,
+    "number": _reader(Kind.F64, text_reading.number_in), "date": _reader(Kind.I64, text_reading.date_in),
     "interval_index": searching.interval_index, "match": _match, "decode": reductions.decode, "encode": reductions.encode,
 }  # fmt: skip
 """Library functions that need no more than the values."""

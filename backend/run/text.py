@@ -20,6 +20,7 @@ from ...typechecker.elements import Kind
 from .values import round_f32
 
 DIGITS: Final = 10
+LEAST_EXPONENTIAL: Final = 1e15
 SMALLEST_PLAIN_EXPONENT: Final = -6
 
 
@@ -94,6 +95,21 @@ def widened(item: Payload) -> Payload:
     return shortest_f32(item) if isinstance(item, float) else item
 
 
+def fixed_text(value: Payload, digits: int) -> str:
+    """A real number with so many digits after its point, of magnitude 1E15 and more with an exponent (`⎕text`)."""
+    assert isinstance(value, bool | int | float)
+    if isinstance(value, int):
+        text = f"{value:d}" + ("." + "0" * digits if digits else "")
+    elif math.isfinite(value) and abs(value) < LEAST_EXPONENTIAL:
+        text = f"{value:z.{digits}f}"
+    elif math.isfinite(value):
+        mantissa, _, exponent = f"{value:.{digits}e}".partition("e")
+        text = f"{mantissa}E{int(exponent)}"
+    else:
+        return _real_text(value, digits, False)
+    return text.replace("-", "¯")
+
+
 # -------------------------------------------------------------------------- tables
 
 
@@ -146,3 +162,10 @@ def format_items(kind: Kind, items: Sequence[Payload], shape: Sequence[int], dig
         return rows[0], (len(rows[0]),)
     width = len(rows[0]) if rows else (shape[-1] if kind is Kind.CHAR else max(0, 2 * shape[-1] - 1))
     return "".join(rows), (*shape[:-1], width)
+
+
+def fixed_items(kind: Kind, items: Sequence[Payload], shape: Sequence[int], digits: int) -> tuple[str, tuple[int, ...]]:
+    """`⎕text`: a row for each item, flush right; the characters in row-major order and the shape of the text."""
+    rows = [fixed_text(item, digits) for item in (map(widened, items) if kind is Kind.F32 else items)]
+    width = max(map(len, rows), default=0)
+    return "".join(row.rjust(width) for row in rows), (*shape, width)

@@ -139,7 +139,7 @@ INSTEAD = [
     ("2⊥⍣¯1⊢10", "E601", "¯1", "functions have no inverses: write the other one, as `2 2 2⊤x` for digits of `2⊥`"),
     ("⎕UCS 'a'", "E001", "⎕UCS", "`i64 text` gives the code points of text, `char codes` the text"),
     ("⎕C 'a'", "E001", "⎕C", "look letters up in an alphabet of your own: `⎕A[lower⍳x]`"),
-    ("2⍕3.14", "E133", "⍕", "round before formatting: `⍕0.01×⌊0.5+100×x`"),
+    ("2⍕3.14", "E133", "⍕", "`2⎕text x` writes rows of text with 2 digits after the point"),
     (
         "1 0⊂1 2",
         "E620",

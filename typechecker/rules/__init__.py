@@ -13,7 +13,7 @@ from ...lang.source import Span
 from ..builder import Builder
 from ..elements import Kind
 from ..operands import Operand, TupleOperand, Value
-from . import arithmetic, bits, index, join, logic, masks, numeric, powers, search, shape, take
+from . import arithmetic, bits, index, join, logic, masks, numeric, powers, search, shape, take, text
 from .common import DyadicRule, MonadicRule
 
 MONADIC: dict[str, MonadicRule] = {
@@ -52,7 +52,9 @@ MONADIC: dict[str, MonadicRule] = {
     "⌹": numeric.inverse,
     "⊣": shape.identity,
     "⊢": shape.identity,
-    "⍕": numeric.format_text,
+    "⍕": text.format_text,
+    "⎕number": text.reading("number", Kind.F64),
+    "⎕date": text.reading("date", Kind.I64),
     **{kind.value: numeric.conversion(kind) for kind in Kind},
     **{f"⎕{name}": arithmetic.float_monadic(name) for name in ("erf", "erfc", "lgamma", "digamma", "expm1", "log1p")},
     "⎕bnot": bits.complement,
@@ -100,6 +102,7 @@ DYADIC: dict[str, DyadicRule] = {
     "⊤": numeric.encode,
     "⌹": numeric.solve,
     "?": numeric.random,
+    "⎕text": text.fixed_text,
     **{f"⎕{name}": bits.both(name) for name in ("band", "bor", "bxor")},
     **{f"⎕{name}": bits.shift(name) for name in ("shl", "shr", "shru")},
     "⊣": shape.left_argument,
@@ -122,7 +125,7 @@ def apply(b: Builder, glyph: str, left: Value | None, right: Value, axis: Operan
 
 _INSTEAD = {
     "?": ("`key?shape` gives numbers from 0 to 1, the same for the same key: one of 0..n-1 is `⌊n×key?⍬`",),
-    "⍕": ("round before formatting: `⍕0.01×⌊0.5+100×x`",),
+    "⍕": ("`2⎕text x` writes rows of text with 2 digits after the point",),
     "⊂": ("arrays do not nest: cut with masks (`m⌿x`), or sum the items of each part with `k f⌸ (idx ⋄ values)`",),
 }
 

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from ...lang.codes import Code
 from ...lang.source import Span
 from ..builder import Builder
-from ..core import Format, Library, Op, ValueId, named
+from ..core import Library, Op, ValueId, named
 from ..display import show_type
 from ..elements import Element, Kind, arithmetic, integer_range, ranged, strong
 from ..obligations import Obligation, Relation, SizeFact
 from ..operands import Operand, TupleOperand, Value
 from ..scalars import real_kind
-from ..sizes import ONE, ZERO, Size, minimum, monus, number, quotient, variable
+from ..sizes import ONE, ZERO, Size, minimum, monus, number, quotient
 from ..types import ArrayType
 from .arithmetic import floats
 from .common import (
@@ -118,10 +118,6 @@ def random(b: Builder, left: Operand, right: Operand, axis: Operand | None, span
 
 # ------------------------------------------------------------------------------ conversions
 
-NUMBER_WIDTH = 48  # characters one real number takes at most in an aligned column, with the blank before it
-_WIDTHS = {Kind.BOOL: 2, Kind.U8: 4, Kind.I32: 12, Kind.I64: 21}
-
-
 def conversion(kind: Kind) -> Callable[[Builder, Operand, Operand | None, Span], Value]:
     """`f64 x` and the like: checked when it runs where the value may not fit."""
 
@@ -135,19 +131,6 @@ def conversion(kind: Kind) -> Callable[[Builder, Operand, Operand | None, Span],
         return b.retyped(made, ArrayType(strong(made.type.element), made.type.shape)) if made.static is None else made
 
     return rule
-
-
-def format_text(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
-    """`⍕x`: the text that would print; its width is known when it runs."""
-    if x.type.element.kind is Kind.CHAR:
-        return x
-    y = b.to_number(x, span)
-    kind = y.type.element.kind
-    width = _WIDTHS.get(kind, 2 * NUMBER_WIDTH + 1 if kind.is_complex else NUMBER_WIDTH)
-    across = y.type.shape[-1] if y.type.rank else ONE
-    size = b.runtime_size("w", across * width, span, "the width of the text")
-    type = ArrayType(Element(Kind.CHAR), (*y.type.shape[:-1], variable(size)))
-    return b.emit(lambda r: Format(r, y.value, size), type, span)
 
 
 # ---------------------------------------------------------------------------------- linear algebra

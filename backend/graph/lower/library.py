@@ -190,7 +190,8 @@ def lower_library(state: State, op: core.Op) -> bool:
         case core.Library():
             library(state, op)
         case core.Format():
-            framed(state, "format", [op.result], [op.arg], {}, defines=(op.size,))
+            digits = {} if op.digits is None else {"digits": op.digits}
+            framed(state, "format", [op.result], [op.arg], digits, defines=(op.size,))
         case _:
             return False
     return True

@@ -116,6 +116,7 @@ loadkeymap
 `and	∧
 `add	+
 `abs	<Bar>
+`text	⎕text
 `take	↑
 `sqrt	√
 `slot	_
@@ -146,6 +147,7 @@ loadkeymap
 `each	¨
 `drop	↓
 `deal	?
+`date	⎕date
 `ceil	⌈
 `bxor	⎕bxor
 `bnot	⎕bnot
@@ -193,6 +195,7 @@ loadkeymap
 `repeat	⍣
 `reduce	/
 `random	?
+`number	⎕number
 `negate	-
 `member	∊
 `lgamma	⎕lgamma

@@ -111,6 +111,7 @@ syntax match rhoFunction /`bor/
 syntax match rhoFunction /`and/
 syntax match rhoFunction /`add/
 syntax match rhoFunction /`abs/
+syntax match rhoFunction /`text/
 syntax match rhoFunction /`take/
 syntax match rhoFunction /`sqrt/
 syntax match rhoFunction /`sign/
@@ -130,6 +131,7 @@ syntax match rhoFunction /`erfc/
 syntax match rhoFunction /`eigh/
 syntax match rhoFunction /`drop/
 syntax match rhoFunction /`deal/
+syntax match rhoFunction /`date/
 syntax match rhoFunction /`ceil/
 syntax match rhoFunction /`bxor/
 syntax match rhoFunction /`bnot/
@@ -162,6 +164,7 @@ syntax match rhoFunction /`unique/
 syntax match rhoFunction /`signum/
 syntax match rhoFunction /`rotate/
 syntax match rhoFunction /`random/
+syntax match rhoFunction /`number/
 syntax match rhoFunction /`negate/
 syntax match rhoFunction /`member/
 syntax match rhoFunction /`lgamma/

@@ -5,14 +5,16 @@ Neighbours: `run.philox_numpy`, `cpu.uniforms` (the generator), `run.text` (how 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 import numpy as np
 
 from .....typechecker.elements import Kind
 from ...philox_numpy import fill_uniform
-from ...text import format_items
-from ..kinds import NumArray
+from ...text import fixed_items, format_items
+from ...text_reading import date_in, number_in
+from ..kinds import DTYPES, NumArray
 from .frames import Arrays, Call, Implementation, cell_by_cell, whole
 from .masking import define
 
@@ -39,10 +41,29 @@ def format(call: Call, arrays: Arrays) -> NumArray:
     if kind is Kind.CHAR:
         result = arg.reshape(arg.shape or (1,)).copy()
     else:
-        characters, shape = format_items(kind, arg.reshape(-1).tolist(), arg.shape)
+        digits = call.phase.attributes.get("digits")
+        if isinstance(digits, int):
+            characters, shape = fixed_items(kind, arg.reshape(-1).tolist(), arg.shape, digits)
+        else:
+            characters, shape = format_items(kind, arg.reshape(-1).tolist(), arg.shape)
         result = np.frombuffer(characters.encode("utf-32-le"), np.dtype("<u4")).astype(np.uint32).reshape(shape)
     define(call, result.shape[-1])
     return result
 
 
-MAKING: Final[dict[str, Implementation]] = {"random": cell_by_cell(random), "format": whole(format)}
+def _reader(read: Callable[[str], float | int]) -> Callable[[Call, Arrays], NumArray]:
+    """What each row of text says."""
+
+    def function(call: Call, arrays: Arrays) -> NumArray:
+        (codes,) = arrays
+        rows = np.ascontiguousarray(codes).view(f"<U{codes.shape[-1]}") if codes.shape[-1] else np.full(codes.shape[:-1], "")
+        known = {text: read(text) for text in set(rows.reshape(-1).tolist())}
+        dtype = DTYPES[call.kind()]
+        return np.array([known[text] for text in rows.reshape(-1).tolist()], dtype).reshape(codes.shape[:-1])
+
+    return function
+
+
+MAKING: Final[dict[str, Implementation]] = {
+    "random": cell_by_cell(random), "format": whole(format), "number": whole(_reader(number_in)), "date": whole(_reader(date_in)),
+}  # fmt: skip
