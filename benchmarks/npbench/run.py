@@ -1,11 +1,11 @@
-"""NPBench side by side: NumPy's references, numba and Rho in one run, as ratios; and what ran as one region, what not, and why.
+"""NPBench side by side: NumPy's references, numba, JAX and Rho in one run, as ratios; and what ran as one region, what not, why.
 
     python benchmarks/npbench/run.py CORPUS [--preset S] [KERNEL …] [--rounds 5] [-o FILE]
 
 CORPUS: a folder with `NAME/info.json`, `NAME/NAME.py` (initialiser) and `NAME/NAME_numpy.py` for each kernel, as NPBench has
 them (they are not part of this project).  Times are the least of interleaved rounds, results copied for kernels that write their
-arguments; a kernel whose round takes more than ten seconds has one.  Rho: `rho.load(…).run`, files apart.  numba, where it is
-installed: `njit` of every function of the same reference, if that compiles and runs within 60 s and its results are NumPy's.
+arguments; a kernel whose round takes more than ten seconds has one.  Rho: `rho.load(…).run`, files apart.  numba and JAX, where
+they are installed: `njit` and `jit` of the same reference, if that compiles and runs within 60 s and its results are NumPy's.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from rho.backend.run.cpu import regions
 HERE = Path(__file__).parent
 RENAMED = {"_fict_": "fict", "input": "x", "in": "x"}
 PATIENCE = 60
-"""Seconds that numba has to compile a kernel and run it once."""
+"""Seconds that a compiler has for a kernel and its first run."""
 LONG = 10
 """Seconds of a round from which on there is one round."""
 
@@ -61,7 +61,7 @@ class Kernel:
         self.names: list[str] = about["input_args"]
         self.source, self.function = folder / f"{about['module_name']}_numpy.py", about["func_name"]
         self.reference: Callable[..., Any] = getattr(module(self.source), self.function)
-        self.numba = self.compiled()
+        self.peers = {make.__name__[3:]: self.peer(make) for make in PEERS}
         self.program = rho.load(HERE / f"{self.name}.rho")
         wanted = {RENAMED.get(name, name): self.data[name] for name in self.names}
         self.given = {name: _stored(value) for name, value in wanted.items() if name in self.taken()}
@@ -74,27 +74,45 @@ class Kernel:
     def arguments(self) -> list[Any]:
         return [np.copy(self.data[n]) if isinstance(self.data[n], np.ndarray) else self.data[n] for n in self.names]
 
-    def compiled(self) -> Callable[..., Any] | None:
-        """The reference by numba; None where it is not there, refuses, takes too long or gives other results."""
-        try:
-            import numba
-        except ImportError:
-            return None
+    def by_numba(self) -> Callable[..., Any] | None:
+        """`njit` of every function of the reference."""
+        import numba
+
         written = module(self.source)
         for name, value in vars(written).copy().items():
             if isinstance(value, FunctionType) and value.__module__ == written.__name__:
                 setattr(written, name, numba.njit(value))
         function: Callable[..., Any] = getattr(written, self.function)
+        return function
+
+    def by_jax(self) -> Callable[..., Any] | None:
+        """`jit` of the reference in terms of `jax.numpy`; numbers that are no arrays are static."""
+        import jax
+
+        jax.config.update("jax_enable_x64", True)
+        written = module(self.source)
+        for name, value in vars(written).copy().items():
+            if value is np:
+                setattr(written, name, jax.numpy)
+        static = [place for place, name in enumerate(self.names) if not isinstance(self.data[name], np.ndarray)]
+        jitted = jax.jit(getattr(written, self.function), static_argnums=static)
+        return lambda *args: jax.block_until_ready(jitted(*args))
+
+    def peer(self, make: Callable[[Kernel], Callable[..., Any] | None]) -> Callable[..., Any] | None:
+        """The reference by a compiler; None where it is not there, refuses, takes too long or gives other results."""
         signal.signal(signal.SIGALRM, _give_up)
         signal.alarm(PATIENCE)
         try:
+            function = make(self)
             args, plain = self.arguments(), self.arguments()
-            result, expected = function(*args), self.reference(*plain)
+            result, expected = function(*args) if function else None, self.reference(*plain)
             for mine, theirs in zip((result, *args), (expected, *plain), strict=True):
                 if theirs is not None and not _same(mine, theirs):
                     return None
-        except (numba.core.errors.NumbaError, TimeoutError, LookupError, TypeError, ValueError, AssertionError) as error:
-            print(f"{self.name}: numba: {type(error).__name__}: {str(error).strip()[:90]!r}", file=sys.stderr)
+        except ImportError:
+            return None
+        except Exception as error:  # each compiler has its own
+            print(f"{self.name}: {make.__name__}: {type(error).__name__}: {str(error).strip()[:90]!r}", file=sys.stderr)
             return None
         finally:
             signal.alarm(0)
@@ -110,6 +128,9 @@ class Kernel:
         start = time.perf_counter()
         self.program.run(**self.given)
         return time.perf_counter() - start
+
+
+PEERS: tuple[Callable[[Kernel], Callable[..., Any] | None], ...] = (Kernel.by_numba, Kernel.by_jax)
 
 
 def _stored(value: Any) -> Any:
@@ -152,15 +173,15 @@ def main() -> None:
     given = parser.parse_args()
     names = given.kernels or sorted(path.stem for path in HERE.glob("*.rho"))
     lines = [
-        f"| kernel ({given.preset}) | NumPy ms | numba ms | Rho ms | Rho ÷ NumPy | Rho ÷ best | regions |",
-        "|---|---|---|---|---|---|---|",
+        f"| kernel ({given.preset}) | NumPy ms | numba ms | JAX ms | Rho ms | Rho ÷ NumPy | Rho ÷ best | regions |",
+        "|---|---|---|---|---|---|---|---|",
     ]
     by_numpy: list[float] = []
     by_best: list[float] = []
     for name in names:
         try:
             kernel = Kernel(given.corpus / name, given.preset)
-            functions = [kernel.reference, *([kernel.numba] if kernel.numba else [])]
+            functions = [kernel.reference, *filter(None, kernel.peers.values())]
             first = kernel.rho_seconds()
             for _ in range(2 if first < LONG else 0):
                 kernel.rho_seconds()
@@ -174,10 +195,11 @@ def main() -> None:
             ratio, best = least[0] / least[1], least[0] / min(least[1:])
             by_numpy.append(ratio)
             by_best.append(best)
-            numba_ms = f"{least[2] * 1e3:.3f}" if kernel.numba else "–"
-            row = f"| {name} | {least[1] * 1e3:.3f} | {numba_ms} | {least[0] * 1e3:.3f} | {ratio:.2f} | {best:.2f} | {why()} |"
+            others = iter(least[2:])
+            shown = [f"{least[1] * 1e3:.3f}", *(f"{next(others) * 1e3:.3f}" if p else "–" for p in kernel.peers.values())]
+            row = f"| {name} | {' | '.join(shown)} | {least[0] * 1e3:.3f} | {ratio:.2f} | {best:.2f} | {why()} |"
         except Exception as error:
-            row = f"| {name} | | | | | | {type(error).__name__}: {str(error)[:90]!r} |"
+            row = f"| {name} | | | | | | | {type(error).__name__}: {str(error)[:90]!r} |"
         print(row, flush=True)
         lines.append(row)
     lines.append(f"\nGeometric means: Rho ÷ NumPy {mean_of(by_numpy):.2f}, Rho ÷ the best of the peers {mean_of(by_best):.2f}.")

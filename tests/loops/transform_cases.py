@@ -40,6 +40,17 @@ CASES = {
         output y: f64[n]
         b: bool = true v: f64 = 1.0 w: f64 = neg(v) y[0] = w
         """),
+    "what changes nothing": (folding, """
+        input x: f64[n] output y: f64[n] none: f64 = -0.0 one: f64 = 1.0
+        for i in 0..n serial { v = x[i] w: f64 = add(v, none) u: f64 = mul(one, w) y[i] = u }
+        """, """
+        input x: f64[n] output y: f64[n] none: f64 = -0.0 one: f64 = 1.0
+        for i in 0..n serial { v = x[i] y[i] = v }
+        """),
+    "not a zero, which takes the sign of ¯0": (folding, """
+        input x: f64[n] output y: f64[n] zero: f64 = 0.0
+        for i in 0..n serial { v = x[i] w: f64 = add(v, zero) y[i] = w }
+        """, None),
     "a rotation": (folding, """
         input x: f64[n]
         for i in 1..n - 1 serial { j = index i + 1 r: i64 = residue(n, j) v = x[r] }
@@ -123,6 +134,16 @@ CASES = {
         a = y[0] for i in 0..n serial { b = y[0] c: f64 = neg(b) y[i] = c } d = y[0] e: f64 = add(a, d) y[0] = e
         """, None),
     # --------------------------------------------------------------------------------------------- dead
+    "a store of what is there": (dead, """
+        output y: f64[n] one: f64 = 1.0
+        for i in 0..n serial { v = y[i] y[i] = v }
+        for j in 0..n serial { w = y[j] y[j] = one y[j] = w }
+        for k in 0..n - 1 serial { u = y[k] y[k + 1] = u }
+        """, """
+        output y: f64[n] one: f64 = 1.0
+        for j in 0..n serial { w = y[j] y[j] = one y[j] = w }
+        for k in 0..n - 1 serial { u = y[k] y[k + 1] = u }
+        """),
     "scratch that nobody loads": (dead, """
         output y: f64[n] scratch t: f64[n]
         for i in 0..n serial carried (s: i64 = n -> s1 => r) {

@@ -1,10 +1,11 @@
-"""Dead code: values that nobody reads, scratch that nobody loads, loops and branches that do nothing.
+"""Dead code: values that nobody reads, scratch that nobody loads, stores of what is there, loops and branches that do nothing.
 
 What may leave the program stays.  Invariant: what is stored to OUTPUT views, and which record a run leaves, is unchanged.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from ..check import may_fail
@@ -15,6 +16,8 @@ from ..ir import (
     Fail,
     For,
     If,
+    Index,
+    Load,
     Program,
     Role,
     Statement,
@@ -32,7 +35,7 @@ def run(program: Program) -> Program:
     while True:
         loaded = {view for s in walk(program.body) for view in loaded_views(s)}
         scratch = {view.name for view in program.views if view.role is Role.SCRATCH}
-        live = _Live(scratch - loaded)
+        live = _Live(scratch - loaded, {id(store) for store in _idle(program.body)})
         live.roots(program.body)
         live.close()
         body = live.block(program.body)
@@ -44,11 +47,28 @@ def run(program: Program) -> Program:
     return program if len(views) == len(program.views) else replace(program, views=views)
 
 
-class _Live:
-    """The registers that something needs.  `unread`: views to which stores are in vain."""
+def _idle(body: tuple[Statement, ...]) -> Iterator[Store]:
+    """Stores of the item that was loaded from there, with no store to the view in between."""
+    loaded: dict[str, set[tuple[tuple[Index, ...], str]]] = {}
+    for statement in body:
+        match statement:
+            case Load(name, view, indices, None):
+                loaded.setdefault(view, set()).add((indices, name))
+            case Store(view, indices, value) if (indices, value) in loaded.get(view, ()):
+                yield statement
+            case _:
+                for block in blocks(statement):
+                    yield from _idle(block)
+                for inner in walk((statement,)):
+                    for view in stored_views(inner):
+                        loaded.pop(view, None)
 
-    def __init__(self, unread: set[str]) -> None:
-        self.unread = unread
+
+class _Live:
+    """The registers that something needs.  `unread`: views to which stores are in vain; `idle`: stores that are, by identity."""
+
+    def __init__(self, unread: set[str], idle: set[int]) -> None:
+        self.unread, self.idle = unread, idle
         self.live: set[str] = set()
         self.waiting: list[str] = []
         self.needs: dict[str, tuple[str, ...]] = {}
@@ -58,7 +78,7 @@ class _Live:
         """Does a statement itself do something but define registers?"""
         match statement:
             case Store():
-                return statement.view not in self.unread
+                return statement.view not in self.unread and id(statement) not in self.idle
             case Apply():
                 return may_fail(statement)
             case Fail() | Call():

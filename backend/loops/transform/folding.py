@@ -2,7 +2,7 @@
 
   * Indices are affine in parameters, loop indices and registers that are not affine; affine `Apply`s are `Number`s.
   * A comparison, mask or branch that is always true or always false disappears; so do `min`, `max`, `select` and `residue` with a
-    known outcome, and copies.
+    known outcome, copies, and what joins a value with the identity of a reduction, which changes no bit of it.
   * A bound that another bound makes needless is left out; a loop that has no iteration is its initial values.
 
 Neighbours: `affine` (proofs), `splitting` (makes more of this possible).
@@ -14,6 +14,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ....typechecker.elements import Kind
+from ....typechecker.scalars import neutral
+from ...kernels.build import bits_of
+from ...scalar.table import REDUCTIONS
 from ..affine import Facts, facts_of
 from ..definitions import Definitions
 from ..forms import minus, substitute
@@ -146,6 +149,11 @@ class _Folding:
                         return other
             case "convert" if node.kind is node.compute:
                 return args[0]
+            case function if function in REDUCTIONS:
+                nothing = bits_of(node.compute, neutral(function, node.compute))
+                for own, other in (args, args[::-1]):
+                    if self.definitions.of.get(self.use(own)) == Constant(self.use(own), node.compute, nothing):
+                        return other
         return None
 
     def access(self, node: Load | Store, facts: Facts) -> list[Statement]:
