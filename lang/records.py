@@ -15,7 +15,7 @@ import dataclasses
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["dataclass"]
+__all__ = ["compiled", "dataclass"]
 
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
@@ -59,7 +59,8 @@ def _late(cls: type, name: str, write: Callable[[type], Callable[..., Any]]) -> 
     return method
 
 
-def _compiled(name: str, parameters: list[str], body: list[str], known: dict[str, Any]) -> Callable[..., Any]:
+def compiled(name: str, parameters: list[str], body: list[str], known: dict[str, Any]) -> Callable[..., Any]:
+    """A method of these lines; `known` are the names in it."""
     lines = "\n".join(f" {line}" for line in body or ["pass"])
     exec(f"def {name}({', '.join(['self', *parameters])}):\n{lines}", known)
     method: Callable[..., Any] = known[name]
@@ -93,7 +94,7 @@ def _initialiser(cls: type) -> Callable[..., Any]:
         body.append(f"_set(self, {name!r}, {value})" if frozen else f"self.{name} = {value}")
     if hasattr(cls, "__post_init__"):
         body.append("self.__post_init__()")
-    return _compiled("__init__", parameters, body, known)
+    return compiled("__init__", parameters, body, known)
 
 
 def _compared(cls: type, owner: str) -> str:
@@ -102,17 +103,17 @@ def _compared(cls: type, owner: str) -> str:
 
 def _equality(cls: type) -> Callable[..., Any]:
     same = f"return {_compared(cls, 'self')} == {_compared(cls, 'other')}"
-    return _compiled("__eq__", ["other"], ["if other.__class__ is self.__class__:", f" {same}", "return NotImplemented"], {})
+    return compiled("__eq__", ["other"], ["if other.__class__ is self.__class__:", f" {same}", "return NotImplemented"], {})
 
 
 def _hash(cls: type) -> Callable[..., Any]:
     hashed = [f"self.{f.name}, " for f in dataclasses.fields(cls) if (f.compare if f.hash is None else f.hash)]
-    return _compiled("__hash__", [], [f"return hash(({''.join(hashed)}))"], {})
+    return compiled("__hash__", [], [f"return hash(({''.join(hashed)}))"], {})
 
 
 def _representation(cls: type) -> Callable[..., Any]:
     shown = ", ".join(f"{field.name}={{self.{field.name}!r}}" for field in dataclasses.fields(cls) if field.repr)
-    return _compiled("__repr__", [], [f'return f"{{self.__class__.__qualname__}}({shown})"'], {})
+    return compiled("__repr__", [], [f'return f"{{self.__class__.__qualname__}}({shown})"'], {})
 
 
 def _refuse_assignment(self: Any, name: str, value: Any) -> None:

@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import field, fields, is_dataclass
+from dataclasses import Field, field, fields, is_dataclass, replace
 from enum import Enum
 from typing import Any, TypeVar, cast
 
 from . import tree
 from .lexer import NAME
 from .recent import Recent
-from .records import dataclass
+from .records import compiled, dataclass
 from .scope import Scope
 from .source import Span
 from .splitter import Piece
@@ -77,7 +77,10 @@ class Statements:
                 if known:
                     scope.names[word] = name_class
             binding.module_paths.update(found.paths)
-            return shifted(found.statement, start - found.start)
+            if found.start != start:
+                found = replace(found, statement=shifted(found.statement, start - found.start), start=start)
+                self._kept.put(key, found)
+            return found.statement
         reported, paths = len(binding.diagnostics), dict(binding.module_paths)
         statement = read(binding, scope, piece)
         if len(binding.diagnostics) == reported and not _has_operator(statement):
@@ -117,37 +120,48 @@ def _class_of(context: object) -> _Class:
 # ------------------------------------------------------------------------------------ moving a tree
 
 _T = TypeVar("_T")
-_FIELDS: dict[type[object], tuple[str, ...]] = {}
-_UNMOVED = frozenset({str, int, float, complex, bool, type(None)})
-
-
-def _fields(kind: type[object]) -> tuple[str, ...]:
-    """The fields of a node's class; none for what holds no span."""
-    known = _FIELDS.get(kind)
-    if known is None:
-        node = is_dataclass(kind) and not issubclass(kind, Enum)
-        known = _FIELDS[kind] = tuple([f.name for f in fields(cast(Any, kind))]) if node else ()
-    return known
+_Mover = Callable[[Any, int], Any]
+_MOVERS: dict[type[object], _Mover] = {}
+_UNMOVED = frozenset({"str", "int", "bool", "str | None", "tuple[int | float | complex, ...]"})
 
 
 def shifted(node: _T, by: int) -> _T:
     """The same tree `by` characters further on."""
-    return node if by == 0 else _shifted(node, by)
+    return node if by == 0 else cast(_T, _moved(node, by))
 
 
-def _shifted(node: Any, by: int) -> Any:
+def _moved(node: Any, by: int) -> Any:
     kind = type(node)
+    mover = _MOVERS.get(kind)
+    if mover is None:
+        mover = _MOVERS[kind] = _mover(kind)
+    return mover(node, by)
+
+
+def _mover(kind: type[object]) -> _Mover:
+    """How a node of a class is moved: written once for its fields, as a program of a thousand statements has many nodes."""
     if kind is Span:
-        return Span(node.file, node.start + by, node.end + by)
+        return lambda span, by: Span(span.file, span.start + by, span.end + by)
     if kind is tuple:
-        return tuple([_shifted(item, by) for item in node]) if node else node
-    names = _FIELDS.get(kind)
-    if names is None:
-        names = _fields(kind)
-    if not names:
-        return node
-    parts = [getattr(node, name) for name in names]
-    return kind(*[part if type(part) in _UNMOVED else _shifted(part, by) for part in parts])
+        return lambda items, by: tuple([_moved(item, by) for item in items]) if items else items
+    if not _fields(kind):
+        return lambda leaf, by: leaf
+    known = {"kind": kind, "moved": _moved, "Span": Span}
+    parts = [_moved_field(one) for one in fields(cast(Any, kind))]
+    return cast(_Mover, compiled("move", ["by"], [f"return kind({', '.join(parts)})"], known))
+
+
+def _moved_field(one: Field[Any]) -> str:
+    """What moves a field; the text of its annotation says what needs no look."""
+    value = f"self.{one.name}"
+    if one.type in _UNMOVED:
+        return value
+    return f"Span({value}.file, {value}.start + by, {value}.end + by)" if one.type == "Span" else f"moved({value}, by)"
+
+
+def _fields(kind: type[object]) -> tuple[str, ...]:
+    """The fields of a node's class; none for what holds no span."""
+    return tuple([f.name for f in fields(cast(Any, kind))]) if is_dataclass(kind) and not issubclass(kind, Enum) else ()
 
 
 def _has_operator(node: object) -> bool:

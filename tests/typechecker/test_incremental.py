@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from share import repeats
 
+from rho.lang import remembered
 from rho.lang.diagnostics import Diagnostic
 from rho.lang.parser import parse_program
 from rho.lang.remembered import Statements
 from rho.lang.source import Source, Span
 from rho.typechecker.check import CheckResult, check
-from rho.typechecker.elaborate import definitions
+from rho.typechecker.elaborate import definitions, signature_form
 from rho.typechecker.incremental import Checker
 
 MODULE = "area : f64[n] → f64[n] → f64[n]\narea ← {⍺×⍵}\nfirst ← {1↑⍵}\nten ← 10.5\n"
@@ -202,3 +204,46 @@ def test_a_fact_about_a_param_is_part_of_what_a_definition_means() -> None:
     found: tuple[Diagnostic, ...] = checker.check(less).diagnostics
     assert found == check(less).diagnostics
     assert [d.code for d in found] == ["W201"]
+
+
+def test_a_signature_that_nothing_is_wrong_with_is_read_once(monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    read: list[str] = []
+    before = signature_form.well_formed
+
+    def noted(ctx, signature, params):  # type: ignore[no-untyped-def]
+        read.append(signature.target.name)
+        return before(ctx, signature, params)
+
+    monkeypatch.setattr(signature_form, "well_formed", noted)
+    checker = Checker()
+    checker.check(Source("a.rho", SCRIPT))
+    assert len(read) == 20
+    read.clear()
+    checker.check(Source("a.rho", "⍝ shifted\n" + SCRIPT))
+    assert read == []
+
+
+def test_a_signature_is_read_again_where_a_param_that_it_names_is_gone() -> None:
+    program = "param k ← 3\nf : f64[n] → f64[k]\nf ← {k↑⍵}\n"
+    checker = Checker()
+    assert not checker.check(Source("a.rho", program)).diagnostics
+    without = Source("a.rho", program.replace("param k", "j"))
+    found = checker.check(without).diagnostics
+    assert found == check(without).diagnostics
+    assert "E122" in [d.code for d in found]
+    assert checker.check(without).diagnostics == found
+
+
+def test_a_statement_moves_from_where_it_stood_last() -> None:
+    moved: list[int] = []
+    before = remembered.shifted
+    checker = Checker()
+    lines = "".join(f"v{i} ← {i}+⍳3\n" for i in range(5))
+    checker.check(Source("a.rho", lines))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(remembered, "shifted", lambda node, by: moved.append(by) or before(node, by))
+        for blanks in (1, 2, 2, 0):
+            source = Source("a.rho", "\n" * blanks + lines)
+            result = checker.check(source)
+            assert result.core is not None and result.core.spans == check(source).core.spans  # type: ignore[union-attr]
+    assert moved == [1] * 5 + [1] * 5 + [-2] * 5

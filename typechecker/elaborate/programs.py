@@ -259,7 +259,7 @@ def _statement(
         case tree.BareFunction():
             ctx.error(Code.E134, "the value of this statement is a function: give it arguments, or a name", statement.span)
         case tree.Signature():
-            signature_form.well_formed(ctx, without_unseen(statement, frozenset(scope.file.params)), scope.file.params)
+            _check_form(ctx, statement, scope)
             if (earlier := declared.get(statement.target.name)) is not None:
                 ctx.error(Code.E011, f"`{statement.target.name}` has a type, but no binding follows it", earlier.span)
             declared[statement.target.name] = statement
@@ -278,6 +278,15 @@ def _statement(
         case tree.Guard():
             ctx.error(Code.E017, "a guard belongs inside `{}`", statement.span)
     return None
+
+
+def _check_form(ctx: Context, signature: tree.Signature, scope: Scope) -> None:
+    """Report what is wrong with a signature by itself, unless an earlier version had it and nothing was."""
+    sites, params = scope.file.sites, frozenset(scope.file.params)
+    assert sites is not None and sites.current is not None
+    key = (sites.current.key, params)
+    if ctx.memory.well_formed.get(key) is None and signature_form.well_formed(ctx, without_unseen(signature, params), params):
+        ctx.memory.well_formed.put(key, True)
 
 
 def _is_silent(node: tree.Expression) -> bool:

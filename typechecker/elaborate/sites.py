@@ -81,13 +81,14 @@ class Memory:
         self.statements = Statements()
         self.outcomes: Recent[object, Outcome] = Recent()
         self.signatures: Recent[object, tuple[str, ...]] = Recent()
+        self.well_formed: Recent[tuple[int, frozenset[str]], bool] = Recent()
         self._keys: Recent[tuple[object, ...], int] = Recent()
         self._next = 0
 
     def turn(self) -> None:
         """A version has been checked: what none of the last ones asked for is forgotten."""
         self.statements.turn()
-        for table in (self.outcomes, self.signatures, self._keys):
+        for table in (self.outcomes, self.signatures, self.well_formed, self._keys):
             table.turn()
 
     def key(self, meaning: tuple[object, ...]) -> int:
@@ -112,7 +113,7 @@ class Memory:
         """The site as names bound by the statement have it: with the texts of the files it brings in, and what they reach."""
         if not texts and reach <= site.reach:
             return site
-        return replace(site, key=self.key((site.key, *texts)) if texts else site.key, reach=max(site.reach, reach))
+        return Site(self.key((site.key, *texts)) if texts else site.key, site.span, site.uses, max(site.reach, reach))
 
 
 # ------------------------------------------------------------------------------------ moving diagnostics

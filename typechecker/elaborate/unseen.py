@@ -21,6 +21,8 @@ _Size = tree.SizeExpression
 
 def without_unseen(signature: tree.Signature, params: frozenset[str]) -> tree.Signature:
     """The signature with facts and result in the sizes of its arguments; what cannot be written so stays."""
+    if not signature.where:
+        return signature
     known = determined(signature) | params
     where, meant = solved(signature.where, known.__contains__)
     result = signature.result
