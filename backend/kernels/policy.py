@@ -19,6 +19,8 @@ from collections.abc import Iterable
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
+from ...typechecker.elements import Kind
+from ...typechecker.scalars import FUNCTIONS, ResultKind
 from ..scalar.table import TRANSCENDENTAL
 
 if TYPE_CHECKING:
@@ -35,8 +37,10 @@ LOAD_NANOSECONDS: Final = 1.5e6
 
 CALL_NANOSECONDS: Final = 500
 """A NumPy call on a small array."""
-ONE_BY_ONE: Final = 100.0
-"""An item of a reduction from the right, on NumPy: a float takes 40, others more than a thousand."""
+AT_ONCE: Final = 5.0
+PLAIN: Final = 70.0
+CALLED: Final = 2_000.0
+"""An item of a reduction from the right, on NumPy: by a few calls for all items, by Python's own arithmetic, or by a call."""
 PATIENCE: Final = 64
 """Runs of a small phase before a kernel is thought of at all."""
 MANY: Final = 6
@@ -90,8 +94,15 @@ def saving(body: Body, points: int) -> float:
         fixed = 50_000  # boxes are bound anew in each run
     else:
         fixed = CALL_NANOSECONDS * body.operations + (15_000 + 20 * min(points, 1 << 10) if body.is_ordered else 0)
-    one_by_one = ONE_BY_ONE * points if body.is_from_the_right else 0.0
-    return fixed + one_by_one + points * (0.3 + 0.3 * body.operations) + body.transcendental * (20_000 + 12 * points)
+    one_by_one = sum(_an_item(r.reduction or "", r.kind) for r in body.results if r.states)
+    return fixed + points * one_by_one + points * (0.3 + 0.3 * body.operations) + body.transcendental * (20_000 + 12 * points)
+
+
+def _an_item(function: str, kind: Kind) -> float:
+    """Nanoseconds of a reduction from the right (`run.cpu.library.sequential`)."""
+    if kind is Kind.BOOL or FUNCTIONS[function].result is ResultKind.BOOL or (function == "sub" and not kind.is_complex):
+        return AT_ONCE
+    return PLAIN if function == "div" and kind is Kind.F64 else CALLED
 
 
 def is_worthwhile_to_repeat(kernel: Code, body: Body, points: int, turns: int) -> bool:

@@ -86,6 +86,21 @@ def test_kernels_have_the_bits_of_one_item_after_the_other(function: str, turned
                 assert same_bits(np.asarray(found), np.asarray(plain)), (shape, threads)
 
 
+def test_what_python_does_item_by_item_is_compiled_at_once() -> None:
+    """A few thousand calls by Python cost more than a compiler; what NumPy does at once does not."""
+
+    def saving(function: str, kind: Kind) -> float:
+        shape = [policy.SMALL]
+        body = build_body(phase(shape, [projection(shape, shape, [0])], [read(0, kind)], [0], function), complexes=True)
+        assert body is not None
+        return policy.saving(body, policy.SMALL)
+
+    for function, kind in (("pow", Kind.F64), ("residue", Kind.I64), ("div", Kind.C128), ("sub", Kind.C128), ("div", Kind.F32)):
+        assert saving(function, kind) >= policy.COMPILE_NANOSECONDS
+    for function, kind in (("sub", Kind.F64), ("div", Kind.F64), ("lt", Kind.I64), ("nand", Kind.BOOL)):
+        assert saving(function, kind) < policy.COMPILE_NANOSECONDS
+
+
 PROGRAMS = {
     "along": "-/x", "down": "÷⌿x", "of what is made": "|/1+x×x", "of a counter": "-/0.5×⍳≢x", "twice": "(-/x)+÷/x",
     "beside a sum": "(+/x)--/x", "two columns": "-/x[;0 1]", "in a loop": "{⍵+-/x×⍵}⍣5⊢(≢x)⍴1.0", "of nothing": "-/0↑[1]x",
