@@ -166,7 +166,6 @@ def stream_lines(loaded: Loaded) -> list[str]:
     """What the passes of a plan read, write and take: `streams x: 1.0 GB in 1 pass of 64 tiles, about 0.7 s`."""
     from ...backend.schedule.plan.explain import bytes_text
     from ...backend.schedule.plan.model import Access
-    from ..display.estimates import predicted_ns
 
     if not loaded.plan.stores:
         return []
@@ -175,12 +174,20 @@ def stream_lines(loaded: Loaded) -> list[str]:
     reads, writes = sum(step.reads for step in steps), sum(step.writes for step in steps)
     tiles = sum(step.tiles for step in steps)
     passes = "1 pass" if len(steps) == 1 else f"{len(steps)} passes"
-    seconds = max(reads / READ_RATE, (predicted_ns(loaded.bound) or 0) / 1e9, writes / WRITE_RATE)
     wrote = f", {bytes_text(writes)} written" if writes else ""
     return [
         f"streams {names}: {bytes_text(reads)} read in {passes} of {tiles:,} tiles in all{wrote}, "
-        f"about {duration(round(seconds * 1e9))}"
+        f"about {duration(round(predicted_seconds(loaded) * 1e9))}"
     ]  # fmt: skip
+
+
+def predicted_seconds(loaded: Loaded) -> float:
+    """Of the passes of a plan: the longest of reading, computing and writing, which go on together."""
+    from ..display.estimates import predicted_ns
+
+    steps = passes_of(loaded.plan)
+    reads, writes = sum(step.reads for step in steps), sum(step.writes for step in steps)
+    return max(reads / READ_RATE, (predicted_ns(loaded.bound) or 0) / 1e9, writes / WRITE_RATE)
 
 
 def passes_of(plan: Plan) -> list[StreamStep]:
