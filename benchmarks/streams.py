@@ -4,10 +4,11 @@
     python benchmarks/streams.py [--size 1GB] [--limit 64MB] [--rounds 3] [--peers PEERS] [--cold] [--write results/streams.md]
 
 Every measurement is a process of its own, in turn of all sides, with two threads.  It runs the program on a small file first, so
-that imports and kernels are not counted, then on the large one: seconds from opening the files on (Rho's check and plan
-included, the least of the rounds), memory that it came to above what it had before (`VmHWM`, the most of the rounds; pages of files that are mapped count), and bytes that system calls
-read (`rchar`, of Rho).  Rho and dask read the same `.npy` files, dask by mapping them, as its documentation does; blosc2 reads
-arrays of its own (`.b2nd`, its default compression).  `--cold` asks the system to forget the files before each measurement.
+that imports and kernels are not counted, then on the large one.  Seconds are from opening the files on, with Rho's check and
+plan, the least of the rounds.  Memory is what it came to above what it had before (`VmHWM`, the most of the rounds; pages of
+files that are mapped count).  Bytes are those that system calls of Rho read (`rchar`).  Rho and dask read the same `.npy` files,
+dask by mapping them, as its documentation does; blosc2 reads arrays of its own (`.b2nd`, its default compression).
+`--cold` asks the system to forget the files before each measurement.
 """
 
 from __future__ import annotations
@@ -248,9 +249,9 @@ def main() -> None:
         asked = f"--size {options.size} --limit {options.limit} --rounds {options.rounds}{' --cold' if options.cold else ''}"
         lines = [
             f"`python benchmarks/streams.py {asked}`, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}.",
-            "Each file is of that size, and Rho may take that limit; `benchmarks/streams.py` says what is measured. —: nothing for it.",
+            "Each file has that size, and Rho that limit; `benchmarks/streams.py` says what is measured. —: nothing for it.",
             "",
-            "| program | Rho, s | dask, s | blosc2, s | Rho, MB | dask, MB | blosc2, MB | MB ÷ limit | read ÷ file | said ÷ took |",
+            "| program | Rho, s | dask, s | blosc2, s | Rho, MB | dask, MB | blosc2, MB | MB ÷ limit | read ÷ file | said ÷ s |",
             "|---|---|---|---|---|---|---|---|---|---|",
         ]
         print("\n".join(lines), flush=True)
