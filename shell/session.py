@@ -104,7 +104,7 @@ class Session:
 
             texts = texts_of(core)
         made = plan(bound, device, program=texts, detail=Detail.FULL if full else Detail.STEPS)
-        candidate = Candidate(core, bound, checked.sources, checked.source)
+        candidate = Candidate(core, bound, checked.sources, checked.source, request.outputs)
         taken = file_memory(bound, request, files)
         allowed = fits(made, request.limits.memory, taken)
         kept, runs = None, not full

@@ -25,6 +25,7 @@ from ...backend.schedule.plan.model import BranchStep, Buffer, CellsStep, LoopSt
 from ...backend.schedule.single.one_device import Detail, plan_one_device
 from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, Label, Refused
+from ...lang.reading_clauses import AS_WRITTEN
 from ...lang.records import dataclass
 from ...lang.source import Source, Span
 from ...typechecker.core import Core
@@ -45,12 +46,13 @@ _TEXT: Final = 40
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A planned program that may be too large; `sources` hold its text."""
+    """A planned program that may be too large; `sources` hold its text, `outputs` name the files that were asked for."""
 
     core: Core
     bound: BoundGraph
     sources: Mapping[str, Source]
     main: Source
+    outputs: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +98,17 @@ def _streams_note(candidate: Candidate, streams: CannotStream) -> str:
     """The phase that cannot stream: `it cannot stream from its files: `⍋x` needs it as a whole`."""
     phase = streams.phase
     shown = f"output {phase.name}" if isinstance(phase, Output) else _text(candidate, phase.span)
-    advice = f"; write it with `--out {phase.name}=FILE.npy`" if isinstance(phase, Output) else ""
+    advice = _file_advice(candidate, phase.name) if isinstance(phase, Output) else ""
     return f"it cannot stream from its files: `{shown}` {streams.why}{advice}"
+
+
+def _file_advice(candidate: Candidate, name: str) -> str:
+    """What would let an output be written as it comes; nothing where its file takes it so."""
+    (entry,) = [entry for entry in candidate.core.outputs if entry.name == name]
+    if entry.reading != AS_WRITTEN:
+        return "; as numbers, without a clause, it could be written as it comes"
+    is_taken = candidate.outputs.get(name, "").lower().endswith(".npy")
+    return "" if is_taken else f"; write it with `--out {name}=FILE.npy`"
 
 
 def check_time(candidate: Candidate, seconds: float | None) -> None:

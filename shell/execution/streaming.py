@@ -5,6 +5,7 @@ Neighbours: `session` (asks before it refuses), `loading` (the other inputs), `b
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from ...backend.run.streams.driver import Stores
     from ...backend.schedule.plan.model import Device, Plan, PlannedFile, StreamStep
     from ...backend.schedule.single.one_device import Detail
+    from ...backend.schedule.streams.planning import Target
     from ...typechecker.core import Core
     from ..cli.requests import Request
 
@@ -53,9 +55,21 @@ def sources_of(core: Core, files: Mapping[str, InputFile], limit: int) -> dict[s
     return found
 
 
-def sinks_of(request: Request) -> dict[str, str]:
-    """The outputs that can be written tile by tile, with their paths."""
-    return {name: path for name, path in request.outputs.items() if stream_of(path) is None and path.lower().endswith(".npy")}
+def sinks_of(request: Request, core: Core, *, runs: bool) -> dict[str, Target]:
+    """The outputs that can be written tile by tile; one without a file goes to an npy file if the plan does not run."""
+    from ...backend.run.files import sink_type
+    from ...backend.schedule.streams.planning import Target
+
+    paths = Counter(request.outputs.values())
+    found = {}
+    for entry in core.outputs:
+        path = request.outputs.get(entry.name, "" if runs else f"{entry.name}.npy")
+        if stream_of(path) is not None or paths[path] > 1:
+            continue
+        sink = sink_type(path, core.types[entry.value].element.kind, entry.reading)
+        if sink is not None:
+            found[entry.name] = Target(sink.beside, sink.any_axis)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +77,7 @@ class Asked:
     """What is to be planned in tiles: within `limit` bytes, outputs of these names to files; as `kept`, where that is given."""
 
     limit: int
-    sinks: frozenset[str]
+    sinks: Mapping[str, Target]
     kept: Kept | None = None
 
 
@@ -72,16 +86,16 @@ def asked_of(request: Request, core: Core, allowed: int | None, kept: Kept | Non
     are not given."""
     from ...backend.schedule.plan.model import Access
 
-    sinks = frozenset(sinks_of(request)) if runs else frozenset(entry.name for entry in core.outputs)
+    sinks = sinks_of(request, core, runs=runs)
     if kept is None:
         assert allowed is not None, "what fits is not streamed"
         return Asked(allowed, sinks)
     written = {store.name for store in kept.plan.stores if store.access is Access.WRITE}
-    if missing := sorted(written - sinks):
+    if missing := sorted(written - sinks.keys()):
         message = f"the plan writes `{missing[0]}` as it comes, and there is no file for it"
         raise Refused([Diagnostic(Code.E702, message, Span(kept.path, 0, 0), notes=(f"add `--out {missing[0]}=FILE.npy`",))])
     limit = allowed or request.limits.memory or machine.memory() or max(count for _, count in kept.plan.main.peak)
-    return Asked(limit, frozenset(written), kept)
+    return Asked(limit, {name: sinks[name] for name in written}, kept)
 
 
 def no_devices(kept: Kept) -> Refused:
@@ -127,7 +141,7 @@ _OTHER: Final = "its passes and steps are not those of a plan with its tiles"
 
 def stores_of(loaded: Loaded) -> Stores:
     """The files behind the stores of a plan, opened by nobody yet."""
-    from ...backend.run.files import NpySink, check_declared, located, row_source
+    from ...backend.run.files import check_declared, located, row_source, sink_type
     from ...backend.run.files.trouble import damaged
     from ...backend.run.streams.driver import Stores
     from ...backend.schedule.plan.model import Access
@@ -151,7 +165,10 @@ def stores_of(loaded: Loaded) -> Stores:
         if entry.name in written:
             type = core.types[entry.value]
             shape = tuple(size.evaluate(loaded.bound.sizes) for size in type.shape)
-            sinks[entry.name] = NpySink(loaded.request.outputs[entry.name], type.element.kind, shape)
+            path = loaded.request.outputs[entry.name]
+            sink = sink_type(path, type.element.kind, entry.reading)
+            assert sink is not None, "only outputs whose files take tiles are written so"
+            sinks[entry.name] = sink(path, type.element.kind, shape)
     return Stores(sources, sinks, checks)
 
 

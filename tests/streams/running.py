@@ -29,12 +29,17 @@ def loaded(
 
 def results(program: Loaded) -> list[Any]:
     """What is printed and put out, as arrays; what is streamed is written and read again."""
+    printed = store(program)
+    return [*printed, *(np.load(path) for path in program.request.outputs.values())]
+
+
+def store(program: Loaded) -> list[Any]:
+    """What is printed; what is put out is in its files."""
     outcome = Session().run(program)
-    made = [np.asarray(shown.value) for shown in outcome.printed]
     span = Span("p.rho", 0, 0)
     paths = {name: program.request.outputs[name] for name in outcome.outputs}
     write_together([prepare_values(paths[name], one.value, one.kind, span) for name, one in outcome.outputs.items()])
-    return [*made, *(np.load(path) for path in paths.values())]
+    return [np.asarray(shown.value) for shown in outcome.printed]
 
 
 def same_bits(left: list[Any], right: list[Any]) -> bool:

@@ -119,7 +119,7 @@ def test_a_check_that_fails_in_a_later_tile(folder: Path) -> None:
         ("input x : f64[n] where n ≥ 8\n{⍵+(+/x-⍵)÷≢x}⍣(9 ⋄ {1e¯9>|⍺-⍵}) ⊢ 0.0", "is known only when it runs"),
         ("input x : f64[n] where n ≥ 8\n{⍵+(+/x-⍵)÷≢x}⍣\\9 ⊢ 0.0", "in each turn, and all its states are kept"),
         ("input x : f64[n] where n ≥ 8\n{⍵+(+/x-⍵)÷≢x}⍣9999 ⊢ 0.0", "9,999 turns are too many"),
-        ("input x : f64[n] where n ≥ 8\nz ← x+⌽x\noutput z", "rows"),
+        ("input x : f64[n] where n ≥ 8\nz ← x+⌽x\noutput z", "bytes for a row"),
     ],
 )
 def test_what_cannot_stream_is_named(folder: Path, text: str, said: str) -> None:

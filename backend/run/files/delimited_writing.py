@@ -10,13 +10,16 @@ import json
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from ....lang.codes import Code
 from ....typechecker.elements import Kind
 from ..text import shortest_f32
 from .blocks import ITEMS, blocks_of, characters_of
 from .trouble import FileTrouble
+
+DELIMITERS: Final = {".csv": ",", ".tsv": "\t"}
+"""By suffix."""
 
 
 @dataclass(frozen=True, slots=True)

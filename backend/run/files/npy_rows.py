@@ -12,7 +12,7 @@ import os
 from contextlib import suppress
 from dataclasses import dataclass, field
 from math import prod
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from ....lang.codes import Code
 from ....lang.opening import open_regular
@@ -145,6 +145,9 @@ def npy_source(path: str, kind: Kind, shape: tuple[int, ...]) -> NpySource | Non
 @dataclass(slots=True)
 class NpySink:
     """A new npy file, whose items come a slab after the other.  It has what a value has to be spoken of, and no data."""
+
+    beside: ClassVar[int] = 0
+    any_axis: ClassVar[bool] = True
 
     path: str
     kind: Kind

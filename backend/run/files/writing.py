@@ -30,11 +30,10 @@ from .blocks import require_utf8
 from .cells import Unsuitable
 from .dates import texts_of
 from .delimited_writing import Column
-from .npy_rows import NpySink
 from .reading import located
+from .sinks import RowSink
 from .trouble import FileTrouble
 
-_TABLES: Final = {".csv": ",", ".tsv": "\t"}
 WRITABLE: Final = (".npy", ".csv", ".tsv", ".png", ".txt", ".json")
 
 
@@ -62,10 +61,10 @@ def prepare_values(
 
     `shown` is how messages name it where it is no file and `path` tells only the format; `name` is the header of a text."""
     with located(shown or path, span):
-        if isinstance(values, NpySink):
+        if isinstance(values, RowSink):
             return Prepared(path, lambda file: None, span, values.written)
         column = _column(name, values, kind, reading)
-        if column.kind is Kind.CHAR and column.values.ndim == 2 and _suffix(path) in _TABLES:
+        if column.kind is Kind.CHAR and column.values.ndim == 2 and _suffix(path) in delimited_writing.DELIMITERS:
             return Prepared(path, _table_writer(path, [column]), span)
         return Prepared(path, _writer(path, column.values, column.kind), span)
 
@@ -75,7 +74,7 @@ def prepare_table(
 ) -> Prepared:
     """What fills a file of several outputs beside each other, each a column under its name."""
     with located(shown or path, span):
-        if _suffix(path) not in _TABLES:
+        if _suffix(path) not in delimited_writing.DELIMITERS:
             raise FileTrouble(Code.E708, "cannot hold several outputs", "a table is a csv or a tsv file")
         return Prepared(path, _table_writer(path, [_column(*output) for output in outputs]), span)
 
@@ -101,7 +100,7 @@ def _table_writer(path: str, columns: Sequence[Column]) -> Callable[[BinaryIO], 
     for column in columns:
         if column.kind is Kind.CHAR:
             require_utf8(column.values)
-    return lambda file: _write_texts(file, delimited_writing.column_texts(_TABLES[_suffix(path)], columns))
+    return lambda file: _write_texts(file, delimited_writing.column_texts(delimited_writing.DELIMITERS[_suffix(path)], columns))
 
 
 def write_together(prepared: Sequence[Prepared]) -> None:
@@ -164,7 +163,7 @@ def _writer(path: str, values: Any, kind: Kind) -> Callable[[BinaryIO], None]:
             return lambda file: _write_texts(file, json_writing.texts(kind, array))
         case _:
             delimited_writing.require_table(kind, array.shape)
-            return lambda file: _write_texts(file, delimited_writing.texts(_TABLES[suffix], kind, array))
+            return lambda file: _write_texts(file, delimited_writing.texts(delimited_writing.DELIMITERS[suffix], kind, array))
 
 
 def _write_texts(file: BinaryIO, texts: Iterator[str]) -> None:

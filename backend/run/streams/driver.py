@@ -1,6 +1,7 @@
 """The step that is one pass: every tile through the plan of its graph, in order.
 
-Neighbours: `schedule.streams` (which passes, which tiles), `ring`, `joining`, `files.npy_rows`; `executor` compiles this step.
+Neighbours: `schedule.streams` (which passes, which tiles), `ring`, `joining`, `files.rows`, `files.sinks`;
+`executor` compiles this step.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ from ...schedule.streams.passes import Demand, Ends, Flow, Pass, Rows, Sink, dem
 from ...schedule.streams.planning import MOST_KINDS, tiles_of
 from ...schedule.streams.tiles import State, Tile, key_of, tile_of
 from ..files.filling import new_array
-from ..files.npy_rows import NpySink
 from ..files.reading import located
 from ..files.rows import RowSource
+from ..files.sinks import RowSink
 from ..files.trouble import FileTrouble
 from ..files.writing import system_trouble
 from ..machine import Action, Machine, Progress, Shown
@@ -41,7 +42,7 @@ class Stores:
     """Inputs that are read tile by tile, outputs that are written so, and how far that has come."""
 
     sources: Mapping[str, RowSource]
-    sinks: Mapping[str, NpySink] = field(default_factory=dict)
+    sinks: Mapping[str, RowSink] = field(default_factory=dict)
     checks: Mapping[str, Callable[[Any], None]] = field(default_factory=dict)
     """By input, what is checked of its items: RhoError."""
     progress: Progress = field(default_factory=Progress)
@@ -127,7 +128,7 @@ class _Run:
                 self.memory[sink.value] = self.machine.backends[self.device.id].empty(kind, shape)
             case Ends.WRITTEN:
                 assert isinstance(sink.phase, Output)
-                self.write(sink.phase, NpySink.begin)
+                self.write(sink.phase, lambda store: store.begin())
 
     def joining(self, phase: Structured | LibraryPhase, value: ValueId) -> Joined:
         """How partial results of a value are joined; those of products are always as a tree."""
@@ -144,7 +145,7 @@ class _Run:
     def end(self, sink: Sink) -> None:
         if sink.ends is Ends.WRITTEN:
             assert isinstance(sink.phase, Output)
-            self.write(sink.phase, NpySink.end)
+            self.write(sink.phase, lambda store: store.end())
             kept = self.stores.sinks[sink.phase.name]
             self.machine.outputs[sink.phase.name] = Shown(kept.kind, kept)
         elif sink.ends is Ends.JOINED:
@@ -160,7 +161,7 @@ class _Run:
                 made[~occupied] = identity_of(function_of(sink.phase), kind)
             self.memory[sink.phase.results[0]] = made
 
-    def write(self, output: Output, act: Callable[[NpySink], None]) -> None:
+    def write(self, output: Output, act: Callable[[RowSink], None]) -> None:
         sink = self.stores.sinks[output.name]
         with located(sink.path, output.span), system_trouble():
             act(sink)

@@ -1,15 +1,15 @@
 """The plan of a program that reads inputs tile by tile: passes, the rows of a tile, and what all that needs.
 
 Note [Memory of a pass].  The tile's own plan counts its inputs, values and work space once; beside it are the tiles that are
-being read meanwhile (`DEPTH` − 1 of them), what is joined or collected so far, and what reading a store takes (items as they are
-stored, a chunk).  Rows are halved from `TILE` bytes of the inputs down to what fits.
+being read meanwhile (`DEPTH` − 1 of them), what is joined or collected so far, and what reading and writing stores take (items as
+they are stored, a chunk, a block of text).  Rows are halved from `TILE` bytes of the inputs down to what fits.
 
 Neighbours: `flow`, `tiles`; `one_device` (plans a tile, and all around the passes); `judge`; `shell.session` (asks for it).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import prod
 from typing import Final
@@ -51,13 +51,22 @@ class Stored:
 
 
 @dataclass(frozen=True, slots=True)
+class Target:
+    """A file that takes an output as it comes: bytes of memory that writing takes, and whether tiles may lie along any axis or
+    only be rows."""
+
+    beside: int = 0
+    any_axis: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Streaming:
     """What is to be planned: the inputs that may be read, and the outputs that may be written, tile by tile; `limit` bytes
     in all.  `rows`: of a tile of each pass, where they have been chosen before."""
 
     bound: BoundGraph
     sources: Mapping[str, Stored]
-    sinks: Collection[str]
+    sinks: Mapping[str, Target]
     limit: int
     rows: tuple[int, ...] | None = None
 
@@ -79,8 +88,7 @@ def plan_streams(
 
 
 def _planned(asked: Streaming, device: Device, program: tuple[PlannedFile, ...], detail: Detail) -> Plan:
-    graph = asked.bound.graph
-    flow = flow_of(graph, asked.sources, asked.sinks, lambda count: count * _SHARE <= asked.limit)
+    flow = _flow(asked)
     units: list[Phase | PlannedUnit] = []
     last = [phase for _, phase in flow.whole if isinstance(phase, Print | Output)]
     for level in range(1 + max([one.level + 1 for one in flow.passes], default=0)):
@@ -90,6 +98,18 @@ def _planned(asked: Streaming, device: Device, program: tuple[PlannedFile, ...],
     if max(count for _, count in made.main.peak) > asked.limit:
         raise CannotStream(_largest(flow), "makes values that do not fit")
     return replace(made, stores=tuple(_stores(asked, flow)))
+
+
+def _flow(asked: Streaming) -> Flow:
+    """How the program flows; an output whose file takes rows is written as it comes only where it comes so."""
+    fits: Callable[[int], bool] = lambda count: count * _SHARE <= asked.limit  # noqa: E731
+    flow = flow_of(asked.bound.graph, asked.sources, asked.sinks, fits)
+    whole = {
+        sink.phase.name
+        for one in flow.passes for sink in one.sinks
+        if isinstance(sink.phase, Output) and flow.axes[sink.phase.arg] and not asked.sinks[sink.phase.name].any_axis
+    }  # fmt: skip
+    return flow_of(asked.bound.graph, asked.sources, asked.sinks.keys() - whole, fits) if whole else flow
 
 
 def _largest(flow: Flow) -> Phase:
@@ -141,7 +161,7 @@ def _unit(asked: Streaming, flow: Flow, one: Pass, device: Device) -> PlannedUni
         if need <= asked.limit - _whole_bytes(flow, one):
             break
         if rows <= one.grain or asked.rows is not None:
-            raise CannotStream(_worst(flow, one, rows), f"needs {need:,} bytes for {rows:,} rows")
+            raise CannotStream(_worst(flow, one, rows), f"needs {need:,} bytes for {'a row' if rows == 1 else f'{rows:,} rows'}")
         rows = max(one.grain, rows // 2)
     writes = sum(_bytes_of(flow, sink.phase.arg) for sink in one.sinks if isinstance(sink.phase, Output))
     tiles = -(-one.size // rows)
@@ -248,7 +268,8 @@ def _joined_bytes(flow: Flow, one: Pass, rows: int) -> int:
 
 
 def _beside(asked: Streaming, one: Pass) -> int:
-    return sum(asked.sources[phase.name].beside for phase in one.phases if isinstance(phase, Input))
+    read = sum(asked.sources[phase.name].beside for phase in one.phases if isinstance(phase, Input))
+    return read + sum(asked.sinks[sink.phase.name].beside for sink in one.sinks if isinstance(sink.phase, Output))
 
 
 def _worst(flow: Flow, one: Pass, rows: int) -> Phase:

@@ -1,0 +1,137 @@
+"""Outputs written as they come: the bytes that the whole value gives, and nothing is left where that fails."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rho.backend.run.files import delimited_writing, sink_type
+from rho.backend.run.files.text_rows import TextSink
+from rho.lang import temporaries
+from rho.lang.diagnostics import Refused, RunFailed
+from rho.lang.reading_clauses import AS_WRITTEN
+from rho.shell.session import Session
+from rho.typechecker.elements import Kind
+
+from .running import loaded, results, store
+
+LIMIT = 7_000_000
+_X = "input x : f64[n] where n ≥ 8\n"
+_M = "input m : f64[n 12] where n ≥ 8\n"
+TEXTS = {
+    "a vector": _X + "z ← 1+x×x\noutput z\n+/z",
+    "no numbers": _X + "z ← x÷0.0⌈x\noutput z",
+    "truth": _M + "z ← m>0.5\noutput z",
+    "whole numbers": _M + "z ← ⌊100×m\noutput z",
+    "row sums": _M + "z ← 12 1⍴1.0\ny ← m+.×z\noutput y",
+    "two files": _M + "z ← 2×m\noutput z\ny ← +\\+/m\noutput y",
+    "reversed": _X + "z ← ⌽x\noutput z",
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("stored")
+    draw = np.random.default_rng(1)
+    np.save(made / "x.npy", draw.standard_normal(500_003))
+    np.save(made / "m.npy", draw.standard_normal((50_001, 12)))
+    np.save(made / "days.npy", np.arange(500_003))
+    return made
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv"])
+@pytest.mark.parametrize("name", TEXTS)
+def test_tables_are_those_of_the_whole_value(name: str, suffix: str, folder: Path) -> None:
+    written = []
+    for limit in (None, LIMIT):
+        program = loaded(TEXTS[name], folder, limit, suffix=suffix)
+        assert bool(program.plan.stores) == (limit is not None)
+        assert all(count <= (limit or count) for _, count in program.plan.main.peak)
+        store(program)
+        written.append([Path(path).read_bytes() for path in program.request.outputs.values()])
+    assert written[0] == written[1]
+    assert not temporaries.live()
+
+
+def test_what_a_block_of_text_takes_is_in_the_plan(folder: Path) -> None:
+    assert loaded(TEXTS["a vector"], folder, TextSink.beside // 2).plan.stores
+    with pytest.raises(Refused, match="E702") as caught:
+        loaded(TEXTS["a vector"], folder, TextSink.beside // 2, suffix="csv")
+    assert "bytes for 4,096 rows" in " ".join(caught.value.diagnostics[0].notes)
+
+
+@pytest.mark.parametrize(
+    ("text", "suffix", "advice"),
+    [
+        (_M + "z ← ⍉m\noutput z", "csv", "write it with `--out z=FILE.npy`"),
+        (_X + "z ← 1+x\noutput z", "json", "write it with `--out z=FILE.npy`"),
+        ("input days : i64[n]\nz ← 1+days\noutput z as date", "npy", "as numbers, without a clause, it could"),
+        ("input days : i64[n]\nz ← 1+days\noutput z as date", "csv", "as numbers, without a clause, it could"),
+    ],
+)
+def test_a_file_that_takes_only_the_whole_is_told(text: str, suffix: str, advice: str, folder: Path) -> None:
+    with pytest.raises(Refused) as caught:
+        loaded(text, folder, 1_500_000, suffix=suffix)
+    assert advice in " ".join(caught.value.diagnostics[0].notes)
+
+
+def test_a_file_that_was_given_is_not_advised(folder: Path) -> None:
+    with pytest.raises(Refused) as caught:
+        loaded("input x : f64[n] where n ≥ 8\noutput x", folder, 400)
+    (note,) = [note for note in caught.value.diagnostics[0].notes if "cannot stream" in note]
+    assert "`output x` needs" in note
+    assert "--out" not in note
+
+
+def test_the_axes_of_a_table(tmp_path: Path) -> None:
+    np.save(tmp_path / "c.npy", np.random.default_rng(1).standard_normal((50_000, 3, 4)))
+    program = loaded("input c : f64[n 3 4] where n ≥ 8\nz ← 2×c\noutput z", tmp_path, LIMIT, suffix="csv")
+    with pytest.raises(RunFailed, match="a table has two"):
+        Session().run(program)
+    assert not temporaries.live()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["c.npy"]
+
+
+@pytest.mark.parametrize("failure", [OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt()])
+def test_nothing_is_left_of_a_table(failure: BaseException, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program, count, put = loaded(TEXTS["a vector"], folder, 4_000_000, suffix="csv"), 0, TextSink.put
+    Path(program.request.outputs["z"]).write_text("as it was")
+    before = sorted(folder.iterdir())
+
+    def failing(self: TextSink, slab: object, axis: int, first: int) -> None:
+        nonlocal count
+        count += 1
+        if count == 3:
+            raise failure
+        put(self, slab, axis, first)
+
+    monkeypatch.setattr(TextSink, "put", failing)
+    with pytest.raises(RunFailed if isinstance(failure, OSError) else KeyboardInterrupt) as caught:
+        results(program)
+    assert "E708" in str(caught.value) or isinstance(failure, KeyboardInterrupt)
+    assert sorted(folder.iterdir()) == before
+    assert Path(program.request.outputs["z"]).read_text() == "as it was"
+    assert not temporaries.live()
+
+
+def test_text_and_dates_have_no_rows_to_write() -> None:
+    assert sink_type("z.csv", Kind.F64, AS_WRITTEN) is TextSink
+    assert sink_type("z.CSV", Kind.CHAR, AS_WRITTEN) is None
+    assert sink_type("z.png", Kind.F64, AS_WRITTEN) is None
+    assert set(delimited_writing.DELIMITERS) == {".csv", ".tsv"}
+
+
+def test_rows_out_of_order_or_missing_are_refused(tmp_path: Path) -> None:
+    sink = TextSink(str(tmp_path / "z.csv"), Kind.F64, (4,))
+    sink.begin()
+    sink.put(np.arange(2.0), 0, 0)
+    with pytest.raises(Exception, match="in order"):
+        sink.put(np.arange(1.0), 0, 3)
+    with pytest.raises(Exception, match="not written whole"):
+        sink.end()
+    sink.discard()
+    assert not os.listdir(tmp_path)
