@@ -23,7 +23,7 @@ class Spelling(Protocol):
     """What is written of names and brackets; None: nothing that is sure to mean the same."""
 
     def array(self, text: str) -> str | None: ...
-    def call(self, word: str, argument: str) -> str | None: ...
+    def call(self, word: str, arguments: list[str]) -> str | None: ...
     def slice(self, name: str, first: str, last: str) -> str | None: ...
     def constant(self, name: str) -> str | None: ...
     def knows(self, word: str) -> bool: ...
@@ -97,16 +97,16 @@ class _Writer:
                 raise _NoSpelling
             case ast.List():
                 return self.sure(self.spelling.array(self.segment(node)))
-            case ast.Call(ast.Name(word) | ast.Attribute(ast.Name(), word), [argument], []) if self.is_known(node):
-                return self.sure(self.spelling.call(word, self.operand(argument)))
+            case ast.Call(ast.Name(word) | ast.Attribute(ast.Name(), word), [_, *_] as arguments, []) if self.is_known(node):
+                return self.sure(self.spelling.call(word, [self.operand(argument) for argument in arguments]))
             case ast.Call(ast.Attribute(value, word), [], []) if self.spelling.knows(word):
-                return self.sure(self.spelling.call(word, self.operand(value)))
+                return self.sure(self.spelling.call(word, [self.operand(value)]))
             case ast.Call(ast.Name(word) | ast.Attribute(_, word)) if self.spelling.knows(word):
-                raise _NoSpelling  # with more arguments
+                raise _NoSpelling  # with arguments that have names, or of a method
             case ast.Attribute(ast.Name(package), word) if package in PACKAGES:
                 return self.sure(self.spelling.constant(word))
             case ast.Attribute(value, ("T" | "shape") as word):
-                return self.sure(self.spelling.call(word, self.operand(value)))
+                return self.sure(self.spelling.call(word, [self.operand(value)]))
             case ast.Subscript(ast.Name(name), ast.Slice(first, last, None)):
                 bounds = ("" if bound is None else self.segment(bound) for bound in (first, last))
                 return self.sure(self.spelling.slice(name, *bounds))

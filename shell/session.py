@@ -224,7 +224,7 @@ def with_blocks(
 def told(diagnostics: Sequence[Diagnostic], main: Source, sources: Mapping[str, Source]) -> tuple[Diagnostic, ...]:
     """Diagnostics as people are told them: the program's own first, each file's from top to bottom, habits explained."""
     if any(found.is_error for found in diagnostics):
-        from ..lang.habits import explained
+        from ..lang.habits_told import explained
 
         diagnostics = explained(diagnostics, sources)
     return tuple(sorted(diagnostics, key=lambda d: (d.span.file != main.name, d.span.file, d.span.start)))

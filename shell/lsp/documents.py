@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from ...lang import habits
+from ...lang import habits_told
 from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, RhoError
 from ...lang.module_names import LIBRARY_PREFIX
@@ -67,7 +67,7 @@ class Document:
             return self._refused((Diagnostic(Code.E610, deep, Span(self.name, 0, 0)),), loader)
         sources = {one.name: one for one in (*loader.sources, self.source)}
         diagnostics = told(all_found, self.source, sources)
-        remarks = habits.notes(self.source, diagnostics)
+        remarks = habits_told.notes(self.source, diagnostics)
         return Checked(self.source, core, (*diagnostics, *remarks), found.types, found.last, sources, found)
 
     def _refused(self, diagnostics: Sequence[Diagnostic], loader: _OpenFirst) -> Checked:

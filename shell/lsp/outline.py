@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...lang.habits import unquoted
+from ...lang.habits_told import unquoted
 from ...lang.resolution.symbols import Symbol, SymbolKind
 from .documents import Document
 from .places import Position, Range

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ...lang import habits
+from ...lang import habits_told
 from ...lang.limits import MAXIMUM_CHARACTERS
 from ...lang.source import Source
 from ..cli.arguments import Arguments, UsageError
@@ -48,7 +48,7 @@ def run(arguments: Arguments, console: Console) -> Exit:
         report = run_program(source, session, request, verify=verify, watch=times, json=json)
     for line in times.lines() if console.volume is Volume.VERBOSE else ():
         console.note(line)
-    remarks = habits.notes(source, report.diagnostics)
+    remarks = habits_told.notes(source, report.diagnostics)
     return show_report(replace(report, diagnostics=(*report.diagnostics, *remarks)), console, json=json)
 
 

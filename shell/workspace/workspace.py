@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from ...lang import habits
+from ...lang import habits_told
 from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, RhoError
 from ...lang.resolution.entries import Form, Statement, quiet, statements_of, words
@@ -125,7 +125,7 @@ class Workspace:
         printed = tuple(progress.printed)
         entry = Entry(text.rstrip("\n"), tuple([remembered(shown) for shown in printed]))
         state = replace(progress.state, log=(*progress.state.log, entry)).following(self.state)
-        return Entered(Exit.OK, printed, (*warnings, *habits.notes(source, warnings)), tuple(progress.notes)), state
+        return Entered(Exit.OK, printed, (*warnings, *habits_told.notes(source, warnings)), tuple(progress.notes)), state
 
     def _remember(self, source: Source) -> None:
         """Keep a text that messages may point into: the latest, and those that what lives was typed in."""

@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 import rho
-from rho.lang import habits
+from rho.lang import habits_told
 from rho.lang.codes import Code
 from rho.lang.diagnostics import Diagnostic, Edit, Fix, Severity
 from rho.lang.source import Source, Span
@@ -46,14 +46,20 @@ WRONG = (
     ("y = n - 1 - 2", "y ← (n-1)-2"), ("y = +/x", "y ← +/x"), ("x += 2*n+1", "x +← (2×n)+1"), ("max(n*2+1)", "⌈/,((n×2)+1)"),
     ("max(n, 3)", "n⌈3"), ("x[:-1]", "¯1↓x"), ("x[-2:]", "¯2↑x"), ("x[1:-1]", "¯1↓1↓x"), ("x[:]", "x"),
     ("a[:,0]", "a[;0]"), ("a[0,:]", "a[0;]"), ("a[0:1, 1]", "a[0+⍳1;1]"), ("for i in range(1, 4): i", "{⍵}¨1+⍳4-1"),
-    ("range(n, 3)", "(n+⍳3-n)"), ("1e-3", "1e¯3"), ("2+3j", "2J3"), ("2.5-3j", "2.5J¯3"), ("1i", "0J1"),
+    ("range(n, 3)", "n+⍳3-n"), ("y = arange(n, 3) * 2", "y ← (n+⍳3-n)×2"), ("1e-3", "1e¯3"), ("2+3j", "2J3"),
+    ("2.5-3j", "2.5J¯3"), ("1i", "0J1"),
+    ("a(1,:)", "a[0;]"), ("a(:,2)", "a[;1]"), ("a(1:2, 1)", "a[0+⍳2;0]"), ("1:5", "1+⍳5"), ("y ← 0:4", "y ← ⍳5"),
+    ("1:2:9", "1+2×⍳5"), ("(1:n)", "(1+⍳1+n-1)"), ("a'", "⍉a"), ("y ← a'", "y ← ⍉a"), ("a' - 1", "(⍉a) - 1"),
+    ("1+(a)'", "1+⍉(a)"), ("np.linspace(0, 1, 5)", "0+(1-0)×(⍳5)÷5-1"), ("linspace(-1, 1, n)", "¯1+(1-¯1)×(⍳n)÷n-1"),
+    ("np.eye(3)", "∘.=⍨⍳3"), ("np.identity(n) - 1", "(∘.=⍨⍳n) - 1"), ("np.full(3, 7)", "3⍴7"), ("np.full((2, 3), 7)", "(2, 3)⍴7"),
     ("z ← 3; z+1", "z ← 3 ⋄ z+1"), ("z ← 3;", "z ← 3"),
 )  # fmt: skip
 TOLD = (
     ("for i in range(3):", "{…}¨⍳3"), ("while x > 3:", "⍣"), ("while x", "⍣"), ("if x > 3:", "¿"), ("if x then 2", "¿"),
     ("else:", "¿"), ("def f(x):", "f ← {…⍵…}"), ("for i in range(3): print(i)", "{…⍵…}¨⍳3"), ("for i in x: n += i", "{…⍵…}¨x"),
     ("a.sum(axis=0)", "⌿…"), ("sum(a, 0)", "+/…"), ("a.reshape(4, 1)", "⍴…"), ("x[:n+1]", "…↑x"), ("x[n-1:n]", "…"),
-    ("range(n, 3, 1)", "⍳…"), ("y = 1 < n < 3", "y ← …"),
+    ("a(n,:)", "a[…;]"), ("a(1,2:)", "a[0;…]"), ("(n:n:9)", "…"), ("np.linspace(0, 1)", "(⍳n)÷n-1…"),
+    ("np.arange(0.5, 3)", "⍳…"), ("range(n, 3, 1)", "⍳…"), ("y = 1 < n < 3", "y ← …"),
 )  # fmt: skip
 LEGAL = (
     ("x**2", "x*2"), ("1/3", "1÷3"), ("2*3+4", "(2×3)+4"), ("2 * 3 + 4", "(2 × 3) + 4"), ("x = 5", "x ← 5"), ("x <- 3", "x ← 3"),
@@ -114,7 +120,7 @@ def test_a_legal_text_gets_a_note(typed: str, meant: str) -> None:
     source = Source("<habit>", BEFORE + typed + "\n")
     checked = Session().check(source)
     assert checked.accepted and not checked.diagnostics
-    (note,) = habits.notes(source)
+    (note,) = habits_told.notes(source)
     assert (note.code, note.severity) == ("N001", Severity.NOTE)
     text = repaired(source.text, note)
     assert text == BEFORE + meant + "\n" and Session().check(Source("<habit>", text)).accepted
@@ -170,7 +176,7 @@ def test_no_recorded_apl_gets_a_note_or_an_explanation() -> None:
     session = Session()
     for name, text in texts():
         source = Source("<apl>", text)
-        told += [(name, one.message) for one in habits.notes(source)]
+        told += [(name, one.message) for one in habits_told.notes(source)]
         if name.startswith("apl"):  # each line a program of its own; those that Rho refuses are refused in its own words
             checked = session.check(source)
             told += [(name, one.message) for one in checked.diagnostics if "write `" in one.message and one.fixes]
@@ -178,7 +184,7 @@ def test_no_recorded_apl_gets_a_note_or_an_explanation() -> None:
 
 
 def test_what_is_quoted_or_remarked_is_nobodys_habit() -> None:
-    assert habits.notes(Source("<t>", "a ← 'it''s # no remark' ⋄ b ← \"2*3+4\" ⍝ -1\n")) == ()
+    assert habits_told.notes(Source("<t>", "a ← 'it''s # no remark' ⋄ b ← \"2*3+4\" ⍝ -1\n")) == ()
 
 
 MIXED = "x = [1,2,3]\ny = x**2\nprint(sum(y))\nlen(x)\nx[-1]\nx[0:2]\n10 % 3\n"
