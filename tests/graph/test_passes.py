@@ -88,6 +88,14 @@ def test_siblings_share_a_pass_and_what_only_they_read_is_not_stored() -> None:
     assert wave not in graph.types
 
 
+def test_reductions_from_the_right_are_siblings_of_one_another_alone() -> None:
+    b, x, _ = vector()
+    for function in ("add", "sub", "max", "div"):
+        b.output(function, b.reduce(function, x))
+    graph = agree(b)
+    assert [[r.reduction for r in p.results] for p in structured(graph)] == [["add", "max"], ["sub", "div"]]
+
+
 def test_siblings_wait_for_what_they_read() -> None:
     b, x, n = vector()
     first = b.scalar("neg", x)

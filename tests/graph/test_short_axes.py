@@ -44,6 +44,13 @@ r ← ∧/B
 r ← +/B
 r ← ⌊/p
 r ← ×/p
+r ← -/p
+r ← ÷/1+p*2
+r ← -/I
+r ← |/I
+r ← ≠/B
+r ← </I[;0 1]=I[;1 2]
+r ← (-/I)×+/I
 r ← +⌿⍉p
 r ← (+/p)÷⌈/p
 r ← {⍵+{⊃⍋⍵}⍤1 ⊢ ⍵∘.-w}⍣2 ⊢ w
@@ -91,6 +98,12 @@ def phases_of(text: str, data: dict[str, Any]) -> list[Any]:
     core = checked(text)
     assert core is not None
     return [p for p in backend.load(core, data, {}).graph.phases if isinstance(p, Structured | LibraryPhase)]
+
+
+def test_a_difference_of_two_columns_is_one_map() -> None:
+    (made,) = phases_of("input x : f64[n 2]\noutput r ← 2×-/x×x\n", {"x": np.ones((400, 2))})
+    assert [axis.size.constant for axis in made.axes] == [400]
+    assert made.results[0].reduction is None
 
 
 def test_the_nearest_centre_is_one_phase() -> None:

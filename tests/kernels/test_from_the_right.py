@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import rho
 from rho.backend.kernels import policy
 from rho.backend.kernels.build import build_body
 from rho.backend.reference import reductions
@@ -118,3 +119,13 @@ def test_programs_agree_with_the_reference(text: str, mode: str, monkeypatch: py
         assert core is not None
         x = np.random.default_rng(5).uniform(0.5, 1.5, shape).astype(DTYPES[Kind.F64])
         assert run_both(core, {"x": x}) == []
+
+
+@pytest.mark.parametrize("mode", ["off", "always"])
+def test_the_first_item_that_fails_is_told(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Though the last one is the first to be reduced."""
+    monkeypatch.setenv("RHO_KERNELS", mode)
+    x = np.array([1.0, 1e300, 2.0, 1e301, 3.0] * 2000)
+    for function in ("-", "|", "+"):
+        with pytest.raises(rho.RhoError, match="floor of 1E300"):
+            rho.compile(f"{{{function}/⌊⍵}}")(x)

@@ -23,6 +23,7 @@ from ....lang.certain import certain
 from ....lang.records import dataclass
 from ....typechecker.elements import Kind
 from ....typechecker.quantities.contracts import times
+from ....typechecker.scalars import is_sequential
 from ...scalar.table import LIGHT
 from ..phases import (
     Affine,
@@ -213,6 +214,8 @@ class Fusion:
             return "its reader has it in too many other shapes"
         if producer.has_axes and not all(isinstance(s, Affine) for s in projection.stages):
             return "its reader has it in another shape"
+        if producer.fails and any(is_sequential(result.reduction or "") for result in cluster.phase.results):
+            return "it may fail, and its reader begins with the last item"
         alone = self.mentions[read.value] == 1 and at_most_once(grade) and at_least_once(grade)
         return "it may fail, and not every element is read exactly once" if producer.fails and not alone else None
 
