@@ -13,6 +13,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from ...backend.run.files.advice import DATE_PATTERNS, SEPARATORS, separator_clause
 from ...backend.run.files.cells import Unsuitable, item_of
 from ...backend.run.files.columns import Table
 from ...backend.run.files.content import Content
@@ -23,8 +24,6 @@ from ...lang.reading_clauses import Form, Reading
 from ...lang.vocabulary import RESERVED
 from ...typechecker.elements import Kind
 
-_PATTERNS: Final = ("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y %H:%M", "%d/%m/%Y %H:%M", "%d.%m.%Y %H:%M:%S", "%Y%m%d")
-_SEPARATORS: Final = ",;\t|"
 _LOOKED_AT: Final = 1 << 16
 
 
@@ -34,7 +33,7 @@ def input_lines(path: str, shown: str) -> tuple[list[str], int]:
     table = Table(Content(path), separator)
     first, columns, headed = table.texts()
     usual = "\t" if path.lower().endswith(".tsv") else ","
-    clause = "" if separator == usual else ' sep "\\t"' if separator == "\t" else f' sep "{separator}"'
+    clause = "" if separator == usual else f" {separator_clause(separator)}"
     lines, taken = [], set(RESERVED) | {"n"}
     for at, cells in enumerate(columns):
         body = cells[1:] if headed else cells
@@ -49,7 +48,7 @@ def _separator(path: str) -> str:
     """The sign that stands most often in the first line and equally often in the next ones."""
     with Content(path).open() as file:
         lines = file.read(_LOOKED_AT).decode("utf-8", "replace").splitlines()[:20]
-    counts = {sign: [line.count(sign) for line in lines if line.strip()] for sign in _SEPARATORS}
+    counts = {sign: [line.count(sign) for line in lines if line.strip()] for sign in SEPARATORS}
     even = [sign for sign, found in counts.items() if found and found[0] and min(found) == max(found)]
     some = even or [sign for sign, found in counts.items() if found and found[0]] or [","]
     return max(some, key=lambda sign: counts[sign][0] if counts[sign] else 0)
@@ -79,7 +78,7 @@ def _declared(cells: Sequence[str], name: str, separator: str) -> tuple[str, str
         if _reads(filled, Reading(form)):
             return "i64[n]", f" as {form.name.lower()}" + " missing 0" * lacks
     if not whole:
-        for pattern in _PATTERNS:
+        for pattern in DATE_PATTERNS:
             if _reads(filled, Reading(Form.DATE, pattern)):
                 return "i64[n]", f' as "{pattern}"' + " missing 0" * lacks
     missing = " missing ⎕nan" * lacks

@@ -60,7 +60,7 @@ def item_of(cell: str, kind: Kind) -> Any:
         return int(text)
     value = _complex(text) if kind.is_complex else float(text) if _REAL_NUMBER.fullmatch(text) else None
     if value is None:
-        raise Unsuitable(f"{shown(cell)} is not a number", *(["cells are separated by commas"] if ";" in text else []))
+        raise Unsuitable(f"{shown(cell)} is not a number")
     return value
 
 

@@ -29,6 +29,7 @@ from ....lang.codes import Code
 from ....lang.primitives import nearest
 from ....lang.reading_clauses import AS_WRITTEN
 from ....typechecker.elements import Kind
+from .advice import for_line
 from .cells import Unsuitable
 from .content import Content
 from .conversions import BLANK, Column, NotAtOnce, converter, filled, put
@@ -154,8 +155,9 @@ class Table:
         places = [at for at, name in enumerate(names) if name == wanted.member]
         if not places:
             meant = nearest(wanted.member, names)
+            notes = for_line(names[0], self._separator) if len(names) == 1 else ()
             hint = f"; did you mean `{meant}`?" if meant else ""
-            raise FileTrouble(Code.E704, f"has no column named {wanted.member}{hint}", f"its columns: {listed(names)}")
+            raise FileTrouble(Code.E704, f"has no column named {wanted.member}{hint}", f"its columns: {listed(names)}", *notes)
         if len(places) > 1:
             numbers = " and ".join(str(at + 1) for at in places[:2])
             note = f"name one by its place: `:#{places[0] + 1}`"

@@ -12,6 +12,7 @@ from typing import Any, Final
 from ....lang.reading_clauses import Form, Reading
 from ....typechecker.elements import Kind
 from ..values import INTEGER_BITS
+from .advice import for_cell
 from .cells import Unsuitable, item_of
 from .dates import number_of
 from .elements import changed
@@ -118,7 +119,8 @@ def filled(cell: str, wanted: Column) -> Any:
     try:
         return cell if wanted.kind is Kind.CHAR else _item(text, wanted)
     except Unsuitable as trouble:
-        raise Unsuitable(f": {trouble.message}", *trouble.notes) from None
+        notes = () if wanted.kind is Kind.CHAR else for_cell(text, wanted.kind, reading)
+        raise Unsuitable(f": {trouble.message}", *trouble.notes, *notes) from None
 
 
 def _item(text: str, wanted: Column) -> Any:

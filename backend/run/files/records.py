@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import BinaryIO, Final
 
+from .advice import for_line
 from .cells import begins_like_number
 from .content import Content
 from .trouble import FileTrouble, damaged, system_errors
@@ -209,7 +210,8 @@ def measured(content: Content, separator: str) -> Measure:
             if block.ends:
                 columns = columns or cells
                 if cells != columns:
-                    raise damaged(f"line {line} has {_count(cells)}, line {begins} has {_count(columns)}")
+                    notes = for_line(first[0].text, separator) if columns == 1 else ()
+                    raise damaged(f"line {line} has {_count(cells)}, line {begins} has {_count(columns)}", *notes)
                 records, cells = records + 1, 0
     if not records:
         raise damaged("is empty: it has neither numbers nor a header line")

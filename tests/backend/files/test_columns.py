@@ -102,6 +102,24 @@ def test_other_signs(tmp_path: Path) -> None:
     assert read_values(str(path), wanted, read_shape(str(path), wanted)).tolist() == [[1.0, 2.5]]
 
 
+@pytest.mark.parametrize(
+    ("text", "kind", "reading"),
+    [
+        ("a,b\n2024-02-30,2\n", Kind.I64, Reading(Form.DATE)),
+        ("a,b\nx,2\n", Kind.F64, AS_WRITTEN),
+        ("a,b\n1.5,2\n", Kind.I64, AS_WRITTEN),
+        ("a,b\n1.234.5,2\n", Kind.F64, AS_WRITTEN),
+        ('a,b\n"1,234,5",2\n', Kind.F64, AS_WRITTEN),
+        ("a,b\n1,2\n3\n", Kind.F64, AS_WRITTEN),
+    ],
+)
+def test_no_clause_is_named_that_would_not_help(tmp_path: Path, text: str, kind: Kind, reading: Reading) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text(text, encoding="utf-8")
+    said = refusal(path, "a", kind, reading)
+    assert "clause" not in said and "`input`" not in said and "written" not in said
+
+
 def test_a_column_of_a_table_without_a_header(tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     path.write_text("1,ab\n2,c\n", encoding="utf-8")
@@ -130,6 +148,17 @@ def test_a_column_of_a_table_without_a_header(tmp_path: Path) -> None:
         ("a,b\n20240101,2\n", "a", Kind.I64, Reading(Form.DATE), "is not a date"),
         ("a,b\n1.2.24,2\n", "a", Kind.I64, Reading(Form.DATE, "%d.%m.%Y"), "is not a date such as %d.%m.%Y"),
         ("a,b\n25:00,2\n", "a", Kind.I64, Reading(Form.TIME), "is not a time"),
+        ("a,b\n31.12.2024,2\n", "a", Kind.I64, Reading(Form.DATE), 'this clause of the `input` reads it: `as "%d.%m.%Y"`'),
+        ("a,b\n31.12.2024,2\n", "a", Kind.I64, AS_WRITTEN, 'not an integer this clause of the `input` reads it: `as "%d.%m.%Y"`'),
+        ("a,b\n01/02/2024,2\n", "a", Kind.I64, Reading(Form.DATE), '`as "%d/%m/%Y"` or `as "%m/%d/%Y"`'),
+        ("a,b\n2024-01-04 10:00,2\n", "a", Kind.I64, Reading(Form.DATE), "reads it: `as time`"),
+        ("a,b\n4 Jan 24,2\n", "a", Kind.I64, Reading(Form.DATE), 'say how it is written, as in `as "%d.%m.%Y"`'),
+        ('a,b\n"1,5",2\n', "a", Kind.F64, AS_WRITTEN, '“1,5” is not a number this clause of the `input` reads it: `decimal ","`'),
+        ("a;b\n1,5;2\n", "a", Kind.F64, AS_WRITTEN, 'line 2 has 2 cells, line 1 has 1 cell its cells seem'),
+        ("a;b\n1,5;2\n", "a", Kind.F64, AS_WRITTEN, 'say so in the `input`: `sep ";"`'),
+        ("a\tb\n1\t2\n", "a", Kind.F64, AS_WRITTEN, 'its columns: a?b its cells seem to be separated by something else'),
+        ("a\tb\n1\t2\n", "a", Kind.F64, AS_WRITTEN, '`sep "\\t"`'),
+        ("a,b\n1,2\n", "a", Kind.F64, Reading(separator=";"), '`sep ","`'),
         ("a,b\n1,\"x\n3,4\n", "a", Kind.F64, AS_WRITTEN, "line 2: a quoted cell is not closed"),
         ("a,b\n1,\"x\"y\n", "a", Kind.F64, AS_WRITTEN, "line 2: text follows a closing quote"),
         ("a,b\n1,\0\n", "a", Kind.F64, AS_WRITTEN, "line 2 holds a NUL character"),
