@@ -17,30 +17,50 @@ from ..lang.source import Span
 from .decide import settle
 from .obligations import Relation, SizeFact
 from .size_text import operand, show
-from .sizes import ZERO, Node, Opaque, Size, SizeVariable
+from .sizes import ZERO, Node, Opaque, Size, SizeVariable, variable
 
 
 @dataclass(frozen=True, slots=True)
 class ClauseSite:
     """A declaration that may have a `where`: what it is called, where a clause goes, how it is joined to what is there, and the
-    sizes it may name."""
+    sizes it may name.  `width`: of an input of texts, their width and where it is written."""
 
     of: str
     at: Span
     joint: str
     sizes: frozenset[SizeVariable]
+    width: tuple[SizeVariable, Span] | None = None
 
 
-def clause_site(of: str, declaration: Span, where: Sequence[object], sizes: frozenset[SizeVariable]) -> ClauseSite:
+def clause_site(
+    of: str, declaration: Span, where: Sequence[object], sizes: frozenset[SizeVariable],
+    width: tuple[SizeVariable, Span] | None = None,
+) -> ClauseSite:  # fmt: skip
     """The end of a declaration that has these facts already."""
     end = Span(declaration.file, declaration.end, declaration.end)
-    return ClauseSite(of, end, ", " if where else " where ", sizes)
+    return ClauseSite(of, end, ", " if where else " where ", sizes, width)
 
 
 def first_clause(fact: SizeFact, premises: Sequence[SizeFact], sites: Sequence[ClauseSite]) -> tuple[Fix, ...]:
-    """The repair of the first declaration that can say what is missing."""
+    """The repair of the first declaration that can say what is missing; for two widths of texts, which data tells, one name."""
+    same = _one_width(fact, premises, [site.width for site in sites if site.width is not None])
+    if same is not None:
+        return (same,)
     found = (clause_fix(fact, premises, site) for site in sites)
     return tuple([fix for fix in found if fix is not None][:1])
+
+
+def _one_width(fact: SizeFact, premises: Sequence[SizeFact], widths: Sequence[tuple[SizeVariable, Span]]) -> Fix | None:
+    """The repair of a fact that two widths are equal: with one name, loading pads the texts to the widest.  Words alone where
+    something else is said of the other name."""
+    sides = fact.left.variables() | fact.right.variables()
+    found = dict.fromkeys(size for size, _ in widths if size in sides)
+    if fact.relation is not Relation.EQUAL or len(found) != 2 or {variable(size) for size in found} != {fact.left, fact.right}:
+        return None
+    kept, other = found
+    stated = any(other in (premise.left.variables() | premise.right.variables()) for premise in premises)
+    edits = () if stated else tuple([Edit(span, str(kept)) for size, span in widths if size == other])
+    return Fix(f"name the width `{kept}` instead of `{other}`: texts whose widths have one name are padded alike", edits)
 
 
 def clause_fix(fact: SizeFact, premises: Sequence[SizeFact], site: ClauseSite) -> Fix | None:

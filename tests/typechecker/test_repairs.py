@@ -18,6 +18,8 @@ PROGRAMS = BROKEN | {
     "rows of integers with floats": "input A : i64[n m]\ninput b : f64[m]\nA - b",
     "transpose left": "input A : f64[n m]\ninput B : f64[m n]\n(B+1) × A",
     "transpose": "input A : f64[n m]\ninput B : f64[m n]\nA × B",
+    "widths of texts": "input a : char[n w]\ninput b : char[n v]\na=b",
+    "widths of three texts": "input a : char[w]\ninput b : char[n v]\ninput c : char[m w]\n(⊂0)⌷c\n(0⌷b)=0⌷c",
     "inner product": "input A : f64[n k]\ninput B : f64[m k]\nA +.× B",
     "mask": "input x : i64[n]\n(x-1)⌿x",
     "count": "input c : i64\n{⍵×2}⍣c ⊢ 3",
@@ -48,6 +50,28 @@ def test_a_repair_removes_its_message(name: str) -> None:
         for fix in diagnostic.fixes:
             after = found(repaired(PROGRAMS[name], fix))
             assert (diagnostic.code, diagnostic.message) not in [(d.code, d.message) for d in after], fix.title
+
+
+WIDTHS = "input a : char[n w]\ninput b : char[n v]\ninput c : char[m v]\na=b\n"
+
+
+def test_two_widths_of_texts_get_one_name() -> None:
+    """A `where` that equates them would hold for no file: the longest cell decides each."""
+    (warning,) = found(WIDTHS)
+    (fix,) = warning.fixes
+    assert fix.title.startswith("name the width `w` instead of `v`") and "where" not in fix.title
+    assert repaired(WIDTHS, fix) == WIDTHS.replace("v]", "w]") and found(repaired(WIDTHS, fix)) == ()
+
+
+def test_a_width_of_which_more_is_said_is_renamed_by_hand() -> None:
+    (warning,) = found(WIDTHS.replace("[n v]", "[n v] where v ≥ 2"))
+    (fix,) = warning.fixes
+    assert "instead of `v`" in fix.title and fix.edits == ()
+
+
+def test_the_rows_of_texts_are_equated_by_a_clause() -> None:
+    (warning,) = found("input a : char[n w]\ninput b : char[m w]\na=b\n")
+    assert [fix.title for fix in warning.fixes] == ["add `where n = m` to `input b`"]
 
 
 def test_a_conversion_is_no_operand_of_its_own() -> None:

@@ -17,7 +17,7 @@ from ..elements import Element, Kind, limits
 from ..obligations import Obligation, SizeFact
 from ..operands import Operand, TupleOperand, Value
 from ..rules.static_arguments import static_integer
-from ..sizes import Size, SizeOrigin, variable
+from ..sizes import Size, SizeOrigin, SizeVariable, variable
 from ..types import ArrayType
 from . import expressions, type_expressions
 from .context import Context, is_poisoned, leaves
@@ -103,8 +103,17 @@ def input(run: Elaboration, statement: tree.Input, scope: Scope, *, main: bool) 
     ctx.builder.name(operand, name)
     scope.bind(name, operand)
     known = frozenset([*scope.file.sizes.values(), *scope.file.params.values()])
-    ctx.builder.ledger.input_sites.append(clause_site(f"`input {name}`", statement.span, statement.where, known))
+    width = _width(statement.type, type_)
+    ctx.builder.ledger.input_sites.append(clause_site(f"`input {name}`", statement.span, statement.where, known, width))
     _assume(ctx, statement.where, scope)
+
+
+def _width(node: tree.TypeExpression, type: ArrayType) -> tuple[SizeVariable, Span] | None:
+    """The width of rows of text that loading may pad, and where it is written."""
+    if type.element.kind is not Kind.CHAR or not isinstance(node, tree.ArrayTypeExpression) or len(node.shape) != 2:
+        return None
+    written, width = node.shape[1], type.shape[1].variables()
+    return (next(iter(width)), written.span) if isinstance(written, tree.SizeName) and len(width) == 1 else None
 
 
 def _readable(ctx: Context, statement: tree.Input, type: ArrayType) -> bool:
