@@ -4,7 +4,7 @@
 items).  Else a block of threads takes a block of items: `totals` finds what each comes to, `carry` what is before each, and
 `tiles` scans it from there (lines of one block need `tiles` alone).  A thread scans a run in shared memory; one joins the runs.
 
-Neighbours: `cuda_scalars`; `scanning` (the same on the CPU); `backend.run.cuda.scanning` launches these.
+Neighbours: `cuda_scalars`; `loops.scans` (the same on the CPU); `backend.run.cuda.scanning` launches these.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .cuda_math import number
 from .cuda_reductions import THREADS
 from .cuda_scalars import STORED, Functions, combine
 from .cuda_words import PRELUDE
-from .scan_words import BLOCK, RUN
+from .ir import BLOCK, RUN
 
 LINES: Final = "lines"
 TOTALS: Final = "totals"

@@ -32,6 +32,8 @@ from ...typechecker.elements import Kind
 ROWS: Final = 16
 LANES: Final = 256
 BLOCK: Final = ROWS * LANES
+RUN: Final = 64
+"""Items of a block of a scan that are joined one after the other."""
 FAILURE_WORDS: Final = 1
 NO_MEMORY: Final = -1
 """What a kernel returns that has no memory to work in (`rooms`)."""

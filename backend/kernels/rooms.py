@@ -5,7 +5,7 @@ A thread may have a stack of 128 KiB (`threading.stack_size`; some C libraries g
 are there, as those of a stack would be), and given back by the C library when the thread ends.  Where it cannot be had the kernel
 does nothing and returns `NO_MEMORY`.  Kernels do not call each other, so one block a thread is enough.
 
-Neighbours: `loops.llvm.printer`, `scanning` (use this), `llvm_leaf` (gives the symbols).
+Neighbours: `loops.llvm.printer` (uses this), `llvm_leaf` (gives the symbols).
 """
 
 from __future__ import annotations

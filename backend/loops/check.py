@@ -43,6 +43,7 @@ from .ir import (
     View,
     index,
     plus,
+    scanned,
     uses,
     walk,
     within,
@@ -303,7 +304,7 @@ def _is_reduction(loop: For, carried: Carried) -> bool:
     node, function = readers[0], carried.reduction
     return (isinstance(node, Apply) and function is not None and node.function == function and node.name == carried.yielded
             and node.args[0] == carried.inside and carried.inside not in node.args[1:]
-            and (exact_in_any_order(function, carried.kind) or _is_short(loop)))  # fmt: skip
+            and (exact_in_any_order(function, carried.kind) or (_is_short(loop) and not scanned(loop))))  # fmt: skip
 
 
 def _is_short(loop: For) -> bool:

@@ -35,6 +35,7 @@ from .ir import (
     Statement,
     Store,
     View,
+    scanned,
 )
 from .text import literal_value
 
@@ -246,7 +247,7 @@ class _Machine:
     def loop(self, loop: For) -> None:
         registers = self.registers
         iterations: Sequence[int] = range(max(map(self.form, loop.lower)), min(map(self.form, loop.upper)), loop.step)
-        if loop.kind is not LoopKind.SERIAL:
+        if loop.kind is not LoopKind.SERIAL and not scanned(loop):
             iterations = self.order(iterations)
         values = [registers[c.initial] for c in loop.carried]
         ordered = [c.reduction is not None and not is_exact_in_any_order(c.reduction, c.kind) for c in loop.carried]

@@ -11,8 +11,9 @@ upper the least of its own, so that triangles and tiles are loops.
     iteration computes, the loop ends after the first iteration in which it is true.
   * VECTOR: iterations are independent, or joined by carried values each with a `reduction` that is exact in any order, or of
     items whose number is a constant of at most `LANES`, in the order of sums (halved; what was carried before is not joined);
-    several run at once, and no result of the program shows how many.  `until` is not allowed; loops inside are SERIAL, and their
-    bounds depend on nothing that an iteration computes but their indices.
+    several run at once, and no result of the program shows how many.  Other statements may use what an iteration yields to a
+    reduction that is exact in any order, which makes it a scan: all that has been joined up to there.  `until` is not allowed;
+    loops inside are SERIAL, and their bounds depend on nothing that an iteration computes but their indices.
   * PARALLEL: iterations are independent and carry nothing; they may run on several threads.  Views that are SCRATCH and `private`
     belong to one thread.
 
@@ -358,6 +359,13 @@ def stored_views(statement: Statement) -> tuple[str, ...]:
             return tuple(box.view for box in statement.writes)
         case _:
             return ()
+
+
+def scanned(loop: For) -> dict[str, Carried]:
+    """The reductions of a VECTOR loop whose value at each iteration is used, by what they yield."""
+    joins = {c.yielded: c for c in loop.carried if c.reduction is not None}
+    used = {name for statement in walk(loop.body) for name in uses(statement)} if joins else set[str]()
+    return {name: c for name, c in joins.items() if name in used}
 
 
 def within(loop: For) -> set[str]:

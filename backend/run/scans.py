@@ -10,7 +10,7 @@ be cut at its blocks.  For functions that are exact in any order (integers, trut
 
 This is the definition in its plainest form; the vectorised versions must agree with it bit for bit.
 
-Neighbours: `sums` (the same of reductions), `scans_numpy`, `kernels.scanning`, `kernels.cuda_scan`.
+Neighbours: `sums` (the same of reductions), `scans_numpy`, `loops.scans`, `kernels.cuda_scan`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
 
-from ..kernels.scan_words import BLOCK, RUN
+from ..kernels.ir import BLOCK, RUN
 
 __all__ = ["BLOCK", "RUN", "running"]
 

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rho.backend.kernels import policy
+from rho.backend.kernels import policy, store
 from rho.backend.kernels.cuda_scan import CARRY, LINES, TILES, TOTALS, scan_text
 from rho.backend.kernels.cuda_text import THREADS
+from rho.backend.kernels.ir import BLOCK
 from rho.backend.kernels.llvm_leaf import is_installed
-from rho.backend.kernels.scan_words import BLOCK
+from rho.backend.loops import written
 from rho.backend.run import pool
 from rho.backend.run.cpu import scanning
 from rho.backend.run.cpu.reals import PLAIN
@@ -86,6 +87,25 @@ def test_a_long_line_is_scanned_part_by_part(kind: Kind, function: str, monkeypa
         assert made is not None
         assert same_bits(made, wanted(function, kind, one, 0))
     assert all(isinstance(kept, scanning.Cut) for kept in scanning._kept.values())
+
+
+@pytest.mark.skipif(not is_installed(), reason="no llvmlite")
+@pytest.mark.parametrize("bytes", [16, 32, 64])
+@pytest.mark.parametrize(("kind", "function"), FUNCTIONS)
+def test_registers_of_any_width(kind: Kind, function: str, bytes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also of those that are not full: rows that are turned, and lanes that are joined with what is not there."""
+    monkeypatch.setenv(policy.SWITCH, "always")
+    monkeypatch.setattr(written, "vector_bytes", lambda: bytes)
+    monkeypatch.setattr(store, "_addresses", {})
+    monkeypatch.setattr(scanning, "_kept", {})
+    for shape, axis in (((5001,), 0), ((700,), 0), ((37, 45), 1), ((9, 203), 1), ((3, 1100), 1), ((70, 41), 0), ((11, 3), 1)):
+        array = data(kind, int(np.prod(shape)), 3).reshape(shape)
+        if kind.is_float:
+            array = np.where(np.isfinite(array), array, 1).astype(array.dtype)
+        for one in (array, array[::-1]):
+            made = scanning.scan_lines(function, kind, one, axis, 1)
+            assert made is not None
+            assert same_bits(made, wanted(function, kind, one, axis)), (shape, axis)
 
 
 def test_nothing_to_scan(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -46,6 +46,7 @@ PROVED = {
         for q in 0..m serial carried (turn: i64 = t0 -> turn1 => last) {
         for i in 1..n vector { v = t[turn, i - 1] t[1 - turn, i] = v } turn1 = index 1 - turn } w[] = last""",
     "odd and even": "output y: f64[2*n] for i in 0..n vector { v = y[2*n - 2*i - 1] y[2*i] = v }",
+    "a scan": """output y: i64[n] for i in 0..n vector carried (s: i64 = k -> u => r by add) { u: i64 = add(s, i) y[i] = u }""",
     "two floors": "output y: f64[n] for i in 0..n step 3 vector { y[i] = z b: bool = lt:i64(i, m) y[i] = z if b }",
 }
 
@@ -143,6 +144,8 @@ WRONG = {
     "float sum": ("t: f64 = 1.0 for i in 0..n vector carried (s: f64 = t -> u => r by add) { u: f64 = add(s, t) }", "exact"),
     "a sum of a few that may fail": ("t: f64 = 1.0 for i in 0..9 vector carried (s: f64 = t -> u => r by add) "
                                      "{ f: f64 = floor(t) check 1 u: f64 = add(s, f) }", "exact"),
+    "a sum of a few whose steps are used": ("t: f64 = 1.0 for i in 0..9 vector carried (s: f64 = t -> u => r by add) "
+                                            "{ u: f64 = add(s, t) y[i] = u }", "exact"),
     "second argument": ("t: i64 = 1 for i in 0..n vector carried (s: i64 = t -> u => r by add) { u: i64 = add(i, s) }", "exact"),
     "used twice": ("for i in 0..n vector carried (s: i64 = n -> u => r by add) { u: i64 = add(s, i) j = index s }", "exact"),
     "record": ("fail 1 if b (n, n, n, n, n)", "at most 4"),

@@ -55,6 +55,19 @@ def test_branches_reductions_and_early_ends() -> None:
     assert interpret.run(program, {"n": 5, "k": 1}, memory, meaning) == interpret.Record(7, (3, 3), (3,))
 
 
+def test_a_reduction_whose_steps_are_used_is_a_scan() -> None:
+    """Whatever the order in which iterations of vector loops are taken."""
+    program = parse("""program running(n) {
+      input x: i64[n] output y: i64[n] output last: i64[] start: i64 = 10
+      for i in 0..n vector carried (s: i64 = start -> t => total by add) { v = x[i] t: i64 = add(s, v) y[i] = t }
+      last[] = total
+    }""")
+    memory = {"x": np.array([3, 1, 4, 1, 5]), "y": np.zeros(5, np.int64), "last": np.array(0)}
+    assert interpret.run(program, {"n": 5}, memory, meaning, order=backwards) is None
+    assert memory["y"].tolist() == [13, 14, 18, 19, 24]
+    assert memory["last"] == 24
+
+
 UNDEFINED = [
     ("output y: i64[n] k: i64 = 1 y[n] = k", "of shape"),
     ("output y: i64[n] k: i64 = 1 y[-1] = k", "of shape"),

@@ -7,8 +7,10 @@ import pytest
 
 from rho.backend.kernels.ir import Step
 from rho.backend.loops import check, interpret
+from rho.backend.loops.scans import Form, Scan
 from rho.backend.loops.text import parse, show
 from rho.backend.loops.written import Joining, Scatter, Uniforms, Written
+from rho.backend.run.scans_numpy import ordered_scan
 from rho.backend.run.sums_numpy import combine_tree
 from rho.tests.loops.running import meaning
 from rho.typechecker.elements import Kind
@@ -16,6 +18,7 @@ from rho.typechecker.elements import Kind
 WRITTEN = (
     Uniforms(), Joining("add", Kind.F64), Scatter("add", Kind.I64, 4, True, Step.UNIT),
     Scatter("max", Kind.F32, 1, False, Step.NONE), Scatter("mul", Kind.F64, 1, True, Step.STRIDED, True),
+    Scan("add", Kind.F64, Form.LINES), Scan("max", Kind.I32, Form.LINES, False), Scan("eq", Kind.BOOL, Form.COLUMNS),
 )  # fmt: skip
 
 
@@ -38,6 +41,33 @@ def test_joining_is_the_tree_of_sums() -> None:
         arrays = {"rows": rows, "result": np.zeros(5)}
         assert interpret.run(Joining("add", Kind.F64).program(), {"count": count, "cells": 5}, arrays, meaning) is None
         assert arrays["result"].tobytes() == want.tobytes(), count
+
+
+@pytest.mark.parametrize(("lines", "length"), [(1, 150), (2, 70), (9, 70), (9, 5)])
+def test_scans_have_the_order_of_scans(lines: int, length: int) -> None:
+    items = np.random.default_rng(lines + length).standard_normal((lines, length))
+    want = ordered_scan(np.add, items, 1)
+    nothing = {"carry": np.array([-0.0, 0.0]), "totals": np.zeros(0)}
+    arrays = {"source": items, "result": np.zeros_like(items), **nothing}
+    program = Scan("add", Kind.F64, Form.LINES).program()
+    assert interpret.run(program, {"lines": lines, "length": length, "blocks": 0}, arrays, meaning) is None
+    assert arrays["result"].tobytes() == want.tobytes()
+    arrays = {"source": items.T.reshape(1, length, lines), "result": np.zeros((1, length, lines))}
+    program = Scan("add", Kind.F64, Form.COLUMNS).program()
+    assert interpret.run(program, {"tables": 1, "length": length, "cells": lines}, arrays, meaning) is None
+    assert arrays["result"][0].T.tobytes() == want.tobytes()
+
+
+@pytest.mark.parametrize(("function", "name"), [("and", np.logical_and), ("or", np.logical_or), ("ne", np.not_equal),
+                                                ("eq", np.equal)])  # fmt: skip
+def test_scans_of_truth_values(function: str, name: np.ufunc) -> None:
+    program = Scan(function, Kind.BOOL, Form.LINES).program()
+    for length in (3, 30):
+        items = np.random.default_rng(length).random((2, length)) < {"and": 0.9, "or": 0.1}.get(function, 0.5)
+        arrays = {"source": items.astype(np.uint8), "result": np.zeros((2, length), np.uint8), "totals": np.zeros(0, np.uint8),
+                  "carry": np.array([function in ("and", "eq"), False], np.uint8)}  # fmt: skip
+        assert interpret.run(program, {"lines": 2, "length": length, "blocks": 0}, arrays, meaning) is None
+        assert arrays["result"].astype(bool).tolist() == name.accumulate(items, 1).tolist()
 
 
 def test_scattering_and_what_ends_it() -> None:

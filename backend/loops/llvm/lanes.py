@@ -6,13 +6,14 @@ Neighbours: `printer` (Note [Vector loops]).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from ....typechecker.elements import Kind
 from ...scalar.table import LONG, weight_of
 from ..check import may_fail
-from ..forms import minus
-from ..ir import Apply, Constant, Fail, For, If, Load, Number, Program, Role, Statement, Store, View, uses, walk
+from ..forms import coefficient, minus
+from ..ir import Apply, Constant, Fail, For, If, Index, Load, Number, Program, Role, Statement, Store, View, scanned, uses, walk
 
 
 def lanes_of(loop: For, views: Mapping[str, View], vector_bytes: int) -> int:
@@ -47,7 +48,22 @@ def lanes_of(loop: For, views: Mapping[str, View], vector_bytes: int) -> int:
                 varying.update(name for c in statement.carried for name in (c.inside, c.result))
             case _:
                 pass
-    return max(1, vector_bytes // max((k.bytes for k in kinds), default=8))
+    lanes = max(1, vector_bytes // max((k.bytes for k in kinds), default=8))
+    return min(lanes, MOST_TURNED) if turns_tiles(loop) else lanes
+
+
+def turns_tiles(loop: For) -> bool:
+    """Does a loop touch many items one behind the other, of lanes that are apart (`tiles`)?"""
+    places: dict[tuple[type, str, tuple[Index, ...]], int] = {}
+    for statement in walk(loop.body):
+        if isinstance(statement, Load | Store) and statement.indices:
+            *outer, last = statement.indices
+            if 0 < abs(coefficient(last, loop.index)) <= LONGEST_ROW:
+                continue
+            if any(coefficient(index, loop.index) for index in statement.indices):
+                row = type(statement), statement.view, (*outer, replace(last, constant=0))
+                places[row] = places.get(row, 0) + 1
+    return max(places.values(), default=0) >= _TILE
 
 
 def _busiest(body: Sequence[Statement]) -> list[Statement]:
@@ -57,8 +73,11 @@ def _busiest(body: Sequence[Statement]) -> list[Statement]:
 
 
 def vectors_of(loop: For, views: Mapping[str, View], vector_bytes: int) -> int:
-    """How many vectors of a loop go together: two, as many as hide the time of long functions of binary32 or of counting where
-    little is done (sums in scratch), or one where more values are alive at once than there are registers."""
+    """How many vectors of a loop go together: two; as many as hide the time of long functions of binary32, of counting where
+    little is done (sums in scratch), or of going from row to row where loops inside store; or one where more values are alive at
+    once than there are registers, and of scans and tiles."""
+    if scanned(loop) or turns_tiles(loop):
+        return 1
     inside = list(walk(loop.body))
     kinds = [s.compute for s in inside if isinstance(s, Apply)]
     long = sum(isinstance(s, Apply) and weight_of(s.function) >= LONG for s in inside)
@@ -68,9 +87,18 @@ def vectors_of(loop: For, views: Mapping[str, View], vector_bytes: int) -> int:
     alive, stored = _most_alive(inside), [views[s.view].role for s in inside if isinstance(s, Store)]
     if stored and alive <= _FEW_ALIVE and all(role is Role.SCRATCH for role in stored):
         return 4
+    inner = [s for each in loop.body if isinstance(each, For) for s in walk(each.body)]
+    if alive <= _REGISTERS // 2 and any(isinstance(s, Store) for s in inner):
+        return 4
     return 1 if alive > (_MANY_REGISTERS if is_wide else _REGISTERS) else 2
 
 
+LONGEST_ROW: Final = 8
+"""Items of a row that is loaded as a whole (`memory`, Note [Rows])."""
+_TILE: Final = 4
+"""Items of a lane that are worth turning."""
+MOST_TURNED: Final = 8
+"""Lanes of vectors that are turned."""
 _WIDE: Final = 64
 _FEW_ALIVE: Final = 4
 _WAITING: Final = 3

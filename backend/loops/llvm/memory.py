@@ -4,7 +4,7 @@ Note [Rows].  Where a block loads, or stores one after the other, every item of 
 (the parts of complex numbers, points of three coordinates), the lanes of all of them are one piece of memory, and are taken apart
 or put together by shuffles.
 
-Neighbours: `addresses` (where), `registers` (what).
+Neighbours: `tiles` (short pieces of many rows), `addresses` (where), `registers` (what).
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from ...kernels.vectors import STORED, Vectors
 from ..forms import coefficient
 from ..ir import Index, Load, Statement, Store, View
 from .addresses import Addresses
+from .lanes import LONGEST_ROW
 from .registers import Registers
+from .tiles import Tiles
 
 
 class Memory:
@@ -28,9 +30,11 @@ class Memory:
         """Those that are loaded or stored as a whole."""
         self.stored: dict[_Row, list[str]] = {}
         """Items of such a row, which are stored when the last is there."""
+        self.tiles = Tiles(registers, addresses, views)
 
     def enter(self, body: Sequence[Statement]) -> None:
-        """Look for rows in a block that is printed next."""
+        """Look for rows and tiles in a block that is printed next."""
+        self.tiles.enter(body)
         loaded: dict[_Row, set[int]] = {}
         run: list[_Row] = []
         for statement in body if self.registers.lanes > 1 else ():
@@ -95,6 +99,8 @@ class Memory:
     def lanes(self, node: Load, view: View) -> str:
         """An item for each lane that is there."""
         r, kind, lanes = self.registers, view.kind, self.registers.lanes
+        if id(node) in self.tiles.places:
+            return self.tiles.load(node)
         v, apart, present = Vectors(r.w, lanes), self.apart(node, view), r.present(node.mask)
         if apart:
             address, piece, stored = self.start(node, view, apart), Vectors(r.w, abs(apart) * lanes), _AS_STORED.get(kind, kind)
@@ -138,6 +144,9 @@ class Memory:
 
     def store_lanes(self, node: Store, view: View) -> None:
         r, w, kind, lanes = self.registers, self.registers.w, view.kind, self.registers.lanes
+        if id(node) in self.tiles.places:
+            self.tiles.store(node, r.vector(node.value))
+            return
         v, value, apart, present = Vectors(w, lanes), r.vector(node.value), self.apart(node, view), r.present(node.mask)
         if kind is Kind.BOOL:
             value = w.let(f"zext {v.type(kind)} {value} to {v.stored(kind)}")
@@ -181,7 +190,6 @@ class Memory:
 
 
 _Row: TypeAlias = tuple[type, int, str, tuple[Index, ...], str | None]
-LONGEST_ROW: Final = 8
 _LINE: Final = 64
 _AHEAD: Final = 1024
 _AS_STORED: Final = {Kind.BOOL: Kind.U8}

@@ -42,13 +42,16 @@ from ..ir import (
     Load,
     LoopKind,
     Number,
+    Program,
     Role,
     Statement,
     Store,
     View,
+    scanned,
     walk,
 )
 from .lanes import fails, is_long, iterations_of, lanes_of, vectors_of
+from .prefixes import Prefix
 from .statements import Statements
 from .words import is_own, strides_of
 
@@ -68,6 +71,11 @@ class Steps(Enum):
 
 class Printer(Statements):
     """Blocks, and what holds them."""
+
+    def __init__(self, program: Program, vector_bytes: int) -> None:
+        super().__init__(program, vector_bytes)
+        self.scans: dict[str, Prefix] = {}
+        """Of the vector loop that is written, by what they yield."""
 
     # ------------------------------------------------------------------------------------------- module
 
@@ -110,7 +118,7 @@ class Printer(Statements):
                 case Number(name, index):
                     self.number(name, index)
                 case Apply():
-                    self.apply(statement)
+                    self.join(statement) if statement.name in self.scans else self.apply(statement)
                 case Load():
                     self.memory.load(statement)
                 case Store():
@@ -125,6 +133,16 @@ class Printer(Statements):
                     self.loop(statement)
 
     # ----------------------------------------------------------------------------------------- control
+
+    def join(self, node: Apply) -> None:
+        """A step of a scan."""
+        r, (before, items) = self.registers, node.args
+        shown = self.scans[node.name].up_to(r.vector(before), r.vector(items), r.mask)
+        r.define(node.name, shown, varying=True)
+
+    def yielded(self, carried: Carried) -> str:
+        scan = self.scans.get(carried.yielded)
+        return scan.after if scan is not None else self.registers.vector(carried.yielded)
 
     def branch(self, node: If) -> None:
         r, w = self.registers, self.w
@@ -193,7 +211,7 @@ class Printer(Statements):
         inside = [*walk(node.body)]
         if any(not is_exact_in_any_order(c.reduction or "", c.kind) for c in node.carried):
             return True
-        if not node.carried or node.lower != (ZERO,) or len(node.upper) > 1 or node.upper[0].terms or fails(inside):
+        if iterations_of(node) is None or node.lower != (ZERO,) or not node.carried or scanned(node) or fails(inside):
             return False
         lanes = lanes_of(node, self.views, self.vector_bytes)
         return lanes > 1 and -(-node.upper[0].constant // (2 * lanes)) * len(inside) <= _MOST_TOGETHER
@@ -241,10 +259,13 @@ class Printer(Statements):
         """`counted`, with so many lanes."""
         r, v = self.registers, Vectors(self.w, lanes)
         r.lanes, r.vector_index = lanes, node.index
-        neutrals = [v.constant(c.kind, neutral(c.reduction or "", c.kind)) for c in node.carried]
-        lower, values = self.counted(node, lower, upper, neutrals, lanes, steps)
-        r.lanes, r.vector_index = 1, ""
-        return lower, [self.joined(c, lanes, *pair) for c, *pair in zip(node.carried, initial, values, strict=True)]
+        self.scans = scans = {name: Prefix(self.w, c, lanes) for name, c in scanned(node).items()}
+        entry = [v.constant(c.kind, neutral(c.reduction or "", c.kind)) if c.yielded not in scans
+                 else scans[c.yielded].everywhere(own) for c, own in zip(node.carried, initial, strict=True)]  # fmt: skip
+        lower, values = self.counted(node, lower, upper, entry, lanes, steps)
+        r.lanes, r.vector_index, self.scans = 1, "", {}
+        return lower, [scans[c.yielded].first(value) if c.yielded in scans else self.joined(c, lanes, own, value)
+                       for c, own, value in zip(node.carried, initial, values, strict=True)]  # fmt: skip
 
     def counted(self, node: For, lower: str, upper: str, initial: Sequence[str], step: int, steps: Steps
                 ) -> tuple[str, list[str]]:  # fmt: skip
@@ -274,7 +295,7 @@ class Printer(Statements):
         by_lane, following_ended = r.differs(node.until), ""
         if node.until is not None and not by_lane:
             going = w.let(f"select i1 {r.truth(node.until)}, i1 false, i1 {going}")
-        yielded = [w.let(f"insertelement <1 x i64> poison, i64 {following}, i64 0"), *(r.vector(c.yielded) for c in node.carried)]
+        yielded = [w.let(f"insertelement <1 x i64> poison, i64 {following}, i64 0"), *map(self.yielded, node.carried)]
         if steps is Steps.MASKED:
             for place, (name, _) in enumerate(phis[1:], 1):
                 yielded[place] = w.let(f"select {r.mask_type} {r.mask}, {types[place]} {yielded[place]}, {types[place]} {name}")

@@ -4,12 +4,11 @@ Many lines are shared by the team.  One long line is gone along in batches that 
 a batch is scanned while the totals of the blocks of its other parts are found; then these are scanned, each from what is before
 it.  The last part needs no totals.  So the parts do not show.
 
-Neighbours: `kernels.scanning` (the text), `sharing` (its pieces), `run.scans` (the order), `library.sequential` (asks).
+Neighbours: `loops.scans` (the code), `sharing` (its pieces), `run.scans` (the order), `library.sequential` (asks).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any, Final
@@ -20,10 +19,10 @@ from ....typechecker.elements import Kind
 from ....typechecker.scalars import neutral
 from ...kernels import policy
 from ...kernels.build import KINDS
-from ...kernels.llvm_leaf import is_installed, vector_bytes
-from ...kernels.scan_words import BLOCK, PARITIES, RUN, Form
-from ...kernels.scanning import Scan
+from ...kernels.ir import BLOCK, RUN
+from ...kernels.llvm_leaf import is_installed
 from ...kernels.store import address_of
+from ...loops.scans import Form, Scan
 from ...scalar.table import REDUCTIONS
 from ..pool import ALIGNMENT, room
 from .compiled import STREAMED
@@ -55,6 +54,8 @@ _PIECES: Final = 4
 """Pieces a thread."""
 _TOTAL_SHARE: Final = 0.25
 """What the total of an item takes of what its scan takes."""
+_PARITIES: Final = frozenset({"ne", "eq"})
+"""Functions of truth values that are scanned besides those that kernels reduce with."""
 _SOURCE, _RESULT, _CARRY = range(3)
 """The bases of all pieces."""
 
@@ -94,7 +95,7 @@ def scan_code(function: str, kind: Kind, arg: NumArray, axis: int, least: int = 
     """The kernel for arrays of this layout."""
     if kind not in KINDS or kind is Kind.CHAR or not is_installed() or arg.dtype != DTYPES[kind]:
         return None
-    if function not in REDUCTIONS and not (kind is Kind.BOOL and function in PARITIES):
+    if function not in REDUCTIONS and not (kind is Kind.BOOL and function in _PARITIES):
         return None
     current = policy.mode()
     if current is policy.Mode.OFF or (arg.size < least and current is not policy.Mode.ALWAYS) or not arg.size:
@@ -120,15 +121,21 @@ def _made(code: Scan, arg: NumArray, axis: int, threads: int) -> Whole | Cut | N
     each = -(-lines // policy.pieces(_PIECES * threads if threads > 1 and work >= PARALLEL else 1, work))
     blocks = []
     for first in range(0, lines, each):
-        words = (min(each, lines - first), length, 0, axes[0], arg.strides[axis], 0, length * bytes, 0)
-        blocks.append(_block(words, first * axes[0], first * length * bytes, 0))
+        strides = axes[0], arg.strides[axis]
+        blocks.append(_lines(code, min(each, lines - first), length, strides, (first * axes[0], first * length * bytes, 0)))
     return Whole(code, Pieces(address, blocks, 3, threads, work))
 
 
-def _block(words: Sequence[int], source: int, result: int, carry: int | None) -> Block:
-    """Words with what they are about, in bytes from the bases; no `carry`: there is no such word."""
-    places = [(2, (_SOURCE, source)), (5, (_RESULT, result))]
-    return Block(words, places if carry is None else [*places, (7, (_CARRY, carry))])
+def _lines(code: Scan, lines: int, length: int, strides: tuple[int, int], places: tuple[int, int, int], blocks: int = 0) -> Block:
+    """The words of lines.  `strides`: of the source.  `places`: the source, the result and what is before, from the bases;
+    with `blocks`, their totals go where else what is before is."""
+    source, result, carry = places
+    own = (strides[0],) if code.unit else strides
+    words = [lines, length, blocks, 0, *own, 0, length * code.kind.bytes, 0, 0]
+    after = 4 + len(own)
+    if blocks:
+        return Block(words, [(3, (_SOURCE, source)), (after + 3, (_CARRY, carry))])
+    return Block(words, [(3, (_SOURCE, source)), (after, (_RESULT, result)), (after + 2, (_CARRY, carry))])
 
 
 def _merged(arg: NumArray, axis: int) -> tuple[int, int] | None:
@@ -140,19 +147,10 @@ def _merged(arg: NumArray, axis: int) -> tuple[int, int] | None:
 
 def _code(function: str, kind: Kind, arg: NumArray, axis: int, axes: tuple[int, int]) -> Scan:
     inner, length = prod(arg.shape[axis + 1 :]), arg.shape[axis]
-    lanes = min(RUN, vector_bytes() // kind.bytes)
-    streamed = arg.nbytes >= STREAMED
     if inner == 1:
         aligned = axis == 0 or length * kind.bytes % ALIGNMENT == 0
-        code = Scan(function, kind, Form.LINES, lanes, arg.strides[axis] == kind.bytes, streamed and aligned)
-        if code.unit and code.is_free and kind is not Kind.BOOL:
-            while lanes > max(2, length):  # lines that fill no vector would be gone along item by item
-                lanes //= 2
-            code = Scan(function, kind, Form.LINES, lanes, True, code.streamed)
-        return code
-    while lanes > inner:
-        lanes //= 2
-    return Scan(function, kind, Form.COLUMNS, lanes)
+        return Scan(function, kind, Form.LINES, arg.strides[axis] == kind.bytes, arg.nbytes >= STREAMED and aligned)
+    return Scan(function, kind, Form.COLUMNS)
 
 
 def _address(array: NumArray) -> int:
@@ -216,14 +214,13 @@ class _Batch:
         self.items = self.totals + blocks + 1
 
         def scan(place: int, start: int, stop: int) -> Block:
-            words = (1, min(stop * BLOCK, length) - start * BLOCK, 0, 0, step, 0, 0, 0)
-            return _block(words, start * BLOCK * step, start * BLOCK * bytes, 2 * place * bytes)
+            items = min(stop * BLOCK, length) - start * BLOCK
+            return _lines(code, 1, items, (0, step), (start * BLOCK * step, start * BLOCK * bytes, 2 * place * bytes))
 
         prepared = [scan(0, 0, first)]
         for start in starts[:-1]:
-            words = (0, each * BLOCK, 0, 0, step, 0, 0, 0)
-            places = [(2, (_SOURCE, start * BLOCK * step)), (5, (_CARRY, (self.totals + start + 1) * bytes))]
-            prepared.append(Block(words, places))
+            places = start * BLOCK * step, 0, (self.totals + start + 1) * bytes
+            prepared.append(_lines(code, 1, each * BLOCK, (0, step), places, each))
         work = length * (bytes * _BYTE_WORK + (0 if code.is_free else _ORDERED_WORK))
         self.prepared = Pieces(address, prepared, 3, threads, work / 2)
         parts = [scan(place + 1, start, start + each) for place, start in enumerate(starts)]
@@ -256,16 +253,17 @@ def _columns(code: Scan, arg: NumArray, axis: int, axes: tuple[int, int], team: 
     tables, length = prod(arg.shape[:axis]), arg.shape[axis]
     pitch = cells * bytes
     by_table = team == 1 or tables >= 2 * team
-    count, least = (tables, 1) if by_table else (cells, max(code.lanes, ALIGNMENT // bytes))
+    count, least = (tables, 1) if by_table else (cells, ALIGNMENT // bytes)
     wanted = policy.pieces(1 if team == 1 else _PIECES * team, work)
     each = count if wanted == 1 else max(least, -(-count // (wanted * least)) * least)
     starts = list(range(0, count, each))
-    if not by_table and len(starts) > 1 and count - starts[-1] < code.lanes:
+    if not by_table and len(starts) > 1 and count - starts[-1] < least:
         starts.pop()  # fewer lines than a vector go to the piece before
     blocks = []
     for first, stop in zip(starts, [*starts[1:], count], strict=True):
         table, cell = (first, 0) if by_table else (0, first)
         own = (stop - first, cells) if by_table else (tables, stop - first)
-        words = (own[0], length, 0, axes[0], arg.strides[axis], 0, length * pitch, pitch, own[1])
-        blocks.append(_block(words, table * axes[0] + cell * bytes, table * length * pitch + cell * bytes, None))
+        words = (own[0], length, own[1], 0, axes[0], arg.strides[axis], 0, length * pitch, pitch)
+        source, result = table * axes[0] + cell * bytes, table * length * pitch + cell * bytes
+        blocks.append(Block(words, [(3, (_SOURCE, source)), (6, (_RESULT, result))]))
     return blocks

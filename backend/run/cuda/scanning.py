@@ -13,7 +13,7 @@ from ....typechecker.elements import Kind
 from ...graph.registry import frame_of
 from ...kernels.cuda_reductions import THREADS
 from ...kernels.cuda_scan import CARRY, LINES, TILES, TOTALS, scan_text
-from ...kernels.scan_words import BLOCK
+from ...kernels.ir import BLOCK
 from .call import Call
 
 _MANY: Final = 4096
