@@ -8,7 +8,9 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from enum import Enum
+from io import UnsupportedOperation
 from typing import Final, TextIO
 
 from ...lang.limits import MAXIMUM_CHARACTERS
@@ -53,8 +55,9 @@ class Console:
                 setattr(sys, name, open(os.devnull, "r" if name == "stdin" else "w", encoding="utf-8"))  # noqa: SIM115 (for the life of the process)
         for stream in (sys.stdin, sys.stdout, sys.stderr):
             reconfigure = getattr(stream, "reconfigure", None)
-            if reconfigure is not None:
-                reconfigure(encoding="utf-8", errors="surrogateescape" if stream is sys.stdin else "backslashreplace")
+            with suppress(UnsupportedOperation):  # somebody has read from it: it stays as it is
+                if reconfigure is not None:
+                    reconfigure(encoding="utf-8", errors="surrogateescape" if stream is sys.stdin else "backslashreplace")
         return cls(sys.stdout, sys.stderr, sys.stdin, os.environ)
 
     def print(self, text: str) -> None:

@@ -120,3 +120,9 @@ def test_a_closed_stream_is_no_error(closed: str) -> None:
         f"{sys.executable} -m rho.shell eval '⍳3' {closed}", shell=True, capture_output=True, timeout=60, check=False
     )
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_a_command_runs_after_somebody_has_read_standard_input() -> None:
+    script = "import sys; from rho.shell.main import main; sys.stdin.readline(); sys.exit(main(['eval', '1+1']))"
+    done = subprocess.run([sys.executable, "-c", script], input=b"a line\nmore\n", capture_output=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"2\n", b"")

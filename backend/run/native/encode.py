@@ -27,7 +27,7 @@ from ..sites import PhaseSite, RoomSite, Site, WholeSite, located
 from ..words.phases import Whole, executed
 from ..words.program import Arm, Cell, Chain, Choose, Free, Inside, Put, Refuse, Register, Repeat, Room, Run, Share, Test, Word
 from . import Native
-from .program import HEAD, INPUT, MOST_LAYOUTS, OTHER, Program
+from .program import HEAD, INPUT, MOST_LAYOUTS, OTHER, Program, pause
 from .words import Operation
 
 MOST_VALUES: Final = 4096
@@ -357,7 +357,7 @@ class _Encoder:
             inputs += [0 if number is None else id(number), 1, first, *[0] * (MOST_LAYOUTS - 1)]
         head = [
             len(self.names), self.count, self.numbers, self.here, self.first, 0, int(bool(self.machine.guards) or self.finds), 0,
-            id(OTHER), id(None), id(np.ndarray), id(Lease), self.id(self.backend.copy), self.id(end),
+            id(OTHER), id(None), id(np.ndarray), id(Lease), self.id(self.backend.copy), self.id(end), id(pause),
         ]  # fmt: skip
         return [*head, *inputs, *self.code, *[word for row in rows for word in row], -1, 0, 0, 0]
 

@@ -18,12 +18,16 @@ OTHER: Final = object()
 """What a native program returns for arguments that it is not for."""
 MOST_LAYOUTS: Final = 16
 """Layouts of an argument that a program takes."""
-HEAD: Final = 14
+HEAD: Final = 15
 INPUT: Final = 2 + MOST_LAYOUTS
 """Words of `struct program` before its inputs, and of each of these."""
 _RETIRED: Final = 5
 Input: TypeAlias = tuple[np.dtype[Any], tuple[int, ...]]
 """What an argument is."""
+
+
+def pause() -> None:
+    """Called by loops now and then: Python looks for other threads, and for what they ask, as a function of its own begins."""
 
 
 class Program:

@@ -27,7 +27,7 @@ enum operation {
     GIVE,     /* how many values, these: what is returned, a tuple if it is not one */
 };
 
-enum { MOST_LAYOUTS = 16, SMALL = 512, LARGE = 1 << 17, WRITEABLE = 0x400 };
+enum { MOST_LAYOUTS = 16, SMALL = 512, LARGE = 1 << 17, WRITEABLE = 0x400, TURNS = 16 };
 
 struct layout {
     object dtype, maker; /* `maker`: what gives an array of it, if that is the pool */
@@ -50,7 +50,7 @@ struct input {
 struct program {
     word arguments, values, numbers, constants, start;
     word is_retired, is_alone, busy;
-    object other, none, arrays, lease, copy, exhausted;
+    object other, none, arrays, lease, copy, exhausted, pause;
     struct input inputs[];
 };
 
@@ -501,8 +501,19 @@ static object given_back(const struct program *own, const word *at, struct value
 }
 
 /* Goes through the words; what is returned, or null with an exception.  `place`: the word that raised it. */
+/* Python's lock goes to whoever has waited its turn: functions of Python look for that as they begin.  The same brings in
+ * exceptions from other threads. */
+static int paused(const struct program *own)
+{
+    object made = host.PyObject_Vectorcall(own->pause, 0, 0, 0);
+    if (made)
+        host.Py_DecRef(made);
+    return made != 0;
+}
+
 static object interpreted(const struct program *own, word *words, struct value *values, word *numbers, const word **place)
 {
+    word polls = 0;
     for (word *at = words + own->start;;) {
         *place = at;
         switch ((enum operation)at[0]) {
@@ -572,7 +583,7 @@ static object interpreted(const struct program *own, word *words, struct value *
             at = words + at[1];
             continue;
         case POLL:
-            if (host.PyErr_CheckSignals())
+            if (host.PyErr_CheckSignals() || (++polls % TURNS == 0 && !paused(own)))
                 return 0;
             at += 1;
             continue;

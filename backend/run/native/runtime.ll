@@ -1,4 +1,4 @@
-; sha256 4e7abb8318f4161f0621c9fa07e02a4aac65c1342c6753f0ab76c2e140aa7b14
+; sha256 06c47f0a04a603b1001c5499505565f2cb42f6b849fdf1956c9375cc2e33617b
 %struct.host = type { ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, ptr }
 %struct.relocation = type { i64, i64, i64 }
 %struct.value = type { i64, ptr, ptr }
@@ -646,7 +646,7 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %29 = load ptr, ptr %28, align 8
   tail call void %27(ptr noundef %29) #11
   %30 = load ptr, ptr %28, align 8
-  br label %628
+  br label %642
 31:                                               ; preds = %22, %18
   %32 = getelementptr inbounds nuw i8, ptr %11, i64 8
   %33 = load i64, ptr %32, align 8
@@ -661,7 +661,7 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %41 = icmp sgt i64 %2, 0
   br i1 %41, label %42, label %166
 42:                                               ; preds = %31
-  %43 = getelementptr inbounds nuw i8, ptr %11, i64 112
+  %43 = getelementptr inbounds nuw i8, ptr %11, i64 120
   %44 = getelementptr inbounds nuw i8, ptr %11, i64 80
   br label %45
 45:                                               ; preds = %42, %154
@@ -820,7 +820,7 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %164 = load ptr, ptr %163, align 8
   call void %162(ptr noundef %164) #11
   %165 = load ptr, ptr %163, align 8
-  br label %626
+  br label %640
 166:                                              ; preds = %154, %31
   %167 = getelementptr inbounds nuw i8, ptr %11, i64 24
   %168 = load i64, ptr %167, align 8
@@ -850,600 +850,618 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %187 = getelementptr inbounds nuw i8, ptr %11, i64 32
   %188 = load i64, ptr %187, align 8
   %189 = getelementptr inbounds i64, ptr %11, i64 %188
-  br label %190
-190:                                              ; preds = %510, %183
-  %191 = phi ptr [ %189, %183 ], [ %511, %510 ]
-  %192 = load i64, ptr %191, align 8
-  %193 = trunc i64 %192 to i32
-  switch i32 %193, label %510 [
-    i32 0, label %194
-    i32 1, label %275
-    i32 2, label %285
-    i32 3, label %306
-    i32 4, label %326
-    i32 5, label %405
-    i32 6, label %436
-    i32 7, label %443
-    i32 8, label %452
-    i32 9, label %476
-    i32 10, label %488
-    i32 11, label %500
-    i32 12, label %504
-    i32 13, label %512
+  %190 = getelementptr inbounds nuw i8, ptr %11, i64 112
+  br label %191
+191:                                              ; preds = %523, %183
+  %192 = phi ptr [ %189, %183 ], [ %524, %523 ]
+  %193 = phi i64 [ 0, %183 ], [ %525, %523 ]
+  %194 = load i64, ptr %192, align 8
+  %195 = trunc i64 %194 to i32
+  switch i32 %195, label %523 [
+    i32 0, label %196
+    i32 1, label %277
+    i32 2, label %287
+    i32 3, label %308
+    i32 4, label %328
+    i32 5, label %407
+    i32 6, label %438
+    i32 7, label %445
+    i32 8, label %454
+    i32 9, label %478
+    i32 10, label %490
+    i32 11, label %502
+    i32 12, label %506
+    i32 13, label %526
   ]
-194:                                              ; preds = %190
-  %195 = getelementptr inbounds nuw i8, ptr %191, i64 80
-  %196 = getelementptr inbounds nuw i8, ptr %191, i64 48
-  %197 = load i64, ptr %196, align 8
-  %198 = getelementptr inbounds i64, ptr %195, i64 %197
-  %199 = getelementptr inbounds nuw i8, ptr %191, i64 56
-  %200 = load i64, ptr %199, align 8
-  %201 = getelementptr inbounds i64, ptr %198, i64 %200
-  %202 = getelementptr inbounds nuw i8, ptr %191, i64 32
-  %203 = load ptr, ptr %202, align 8
-  %204 = icmp eq ptr %203, null
-  br i1 %204, label %260, label %205
-205:                                              ; preds = %194
-  %206 = icmp sgt i64 %197, 0
-  %207 = getelementptr inbounds nuw i8, ptr %191, i64 64
-  br label %208
-208:                                              ; preds = %246, %205
-  %209 = phi ptr [ %203, %205 ], [ %247, %246 ]
-  br i1 %206, label %210, label %212
-210:                                              ; preds = %208
-  %211 = getelementptr inbounds nuw i8, ptr %209, i64 88
-  br label %217
-212:                                              ; preds = %227, %208
-  %213 = phi i64 [ 0, %208 ], [ %197, %227 ]
-  %214 = getelementptr inbounds nuw i8, ptr %209, i64 88
-  %215 = load i64, ptr %207, align 8
-  %216 = icmp sgt i64 %215, 0
-  br i1 %216, label %230, label %243
-217:                                              ; preds = %227, %210
-  %218 = phi i64 [ 0, %210 ], [ %228, %227 ]
-  %219 = getelementptr inbounds nuw [0 x i64], ptr %211, i64 0, i64 %218
-  %220 = load i64, ptr %219, align 8
-  %221 = getelementptr inbounds nuw i64, ptr %195, i64 %218
+196:                                              ; preds = %191
+  %197 = getelementptr inbounds nuw i8, ptr %192, i64 80
+  %198 = getelementptr inbounds nuw i8, ptr %192, i64 48
+  %199 = load i64, ptr %198, align 8
+  %200 = getelementptr inbounds i64, ptr %197, i64 %199
+  %201 = getelementptr inbounds nuw i8, ptr %192, i64 56
+  %202 = load i64, ptr %201, align 8
+  %203 = getelementptr inbounds i64, ptr %200, i64 %202
+  %204 = getelementptr inbounds nuw i8, ptr %192, i64 32
+  %205 = load ptr, ptr %204, align 8
+  %206 = icmp eq ptr %205, null
+  br i1 %206, label %262, label %207
+207:                                              ; preds = %196
+  %208 = icmp sgt i64 %199, 0
+  %209 = getelementptr inbounds nuw i8, ptr %192, i64 64
+  br label %210
+210:                                              ; preds = %248, %207
+  %211 = phi ptr [ %205, %207 ], [ %249, %248 ]
+  br i1 %208, label %212, label %214
+212:                                              ; preds = %210
+  %213 = getelementptr inbounds nuw i8, ptr %211, i64 88
+  br label %219
+214:                                              ; preds = %229, %210
+  %215 = phi i64 [ 0, %210 ], [ %199, %229 ]
+  %216 = getelementptr inbounds nuw i8, ptr %211, i64 88
+  %217 = load i64, ptr %209, align 8
+  %218 = icmp sgt i64 %217, 0
+  br i1 %218, label %232, label %245
+219:                                              ; preds = %229, %212
+  %220 = phi i64 [ 0, %212 ], [ %230, %229 ]
+  %221 = getelementptr inbounds nuw [0 x i64], ptr %213, i64 0, i64 %220
   %222 = load i64, ptr %221, align 8
-  %223 = getelementptr inbounds %struct.value, ptr %35, i64 %222, i32 1
-  %224 = load ptr, ptr %223, align 8
-  %225 = ptrtoint ptr %224 to i64
-  %226 = icmp eq i64 %220, %225
-  br i1 %226, label %227, label %246
-227:                                              ; preds = %217
-  %228 = add nuw nsw i64 %218, 1
-  %229 = icmp eq i64 %228, %197
-  br i1 %229, label %212, label %217
-230:                                              ; preds = %212, %240
-  %231 = phi i64 [ %241, %240 ], [ 0, %212 ]
-  %232 = add nuw nsw i64 %231, %213
-  %233 = getelementptr inbounds nuw [0 x i64], ptr %214, i64 0, i64 %232
-  %234 = load i64, ptr %233, align 8
-  %235 = getelementptr inbounds nuw i64, ptr %201, i64 %231
+  %223 = getelementptr inbounds nuw i64, ptr %197, i64 %220
+  %224 = load i64, ptr %223, align 8
+  %225 = getelementptr inbounds %struct.value, ptr %35, i64 %224, i32 1
+  %226 = load ptr, ptr %225, align 8
+  %227 = ptrtoint ptr %226 to i64
+  %228 = icmp eq i64 %222, %227
+  br i1 %228, label %229, label %248
+229:                                              ; preds = %219
+  %230 = add nuw nsw i64 %220, 1
+  %231 = icmp eq i64 %230, %199
+  br i1 %231, label %214, label %219
+232:                                              ; preds = %214, %242
+  %233 = phi i64 [ %243, %242 ], [ 0, %214 ]
+  %234 = add nuw nsw i64 %233, %215
+  %235 = getelementptr inbounds nuw [0 x i64], ptr %216, i64 0, i64 %234
   %236 = load i64, ptr %235, align 8
-  %237 = getelementptr inbounds i64, ptr %39, i64 %236
+  %237 = getelementptr inbounds nuw i64, ptr %203, i64 %233
   %238 = load i64, ptr %237, align 8
-  %239 = icmp eq i64 %234, %238
-  br i1 %239, label %240, label %243
-240:                                              ; preds = %230
-  %241 = add nuw nsw i64 %231, 1
-  %242 = icmp eq i64 %241, %215
-  br i1 %242, label %249, label %230
-243:                                              ; preds = %230, %212
-  %244 = phi i64 [ 0, %212 ], [ %231, %230 ]
-  %245 = icmp eq i64 %244, %215
-  br i1 %245, label %249, label %246
-246:                                              ; preds = %217, %243
-  %247 = load ptr, ptr %209, align 8
-  %248 = icmp eq ptr %247, null
-  br i1 %248, label %260, label %208
-249:                                              ; preds = %243, %240
-  %250 = getelementptr inbounds nuw i8, ptr %209, i64 16
-  %251 = load ptr, ptr %250, align 8
-  %252 = icmp eq ptr %251, null
-  br i1 %252, label %255, label %253
-253:                                              ; preds = %249
-  %254 = call fastcc i32 @call_routine(ptr noundef nonnull readonly %11, ptr noundef %191, ptr noundef %209, ptr noundef nonnull %35) #13
-  br label %257
-255:                                              ; preds = %249
-  %256 = call fastcc i32 @follow(ptr noundef nonnull readonly %11, ptr noundef %191, ptr noundef %209, ptr noundef nonnull %35, ptr noundef nonnull %39) #13
-  br label %257
-257:                                              ; preds = %255, %253
-  %258 = phi i32 [ %254, %253 ], [ %256, %255 ]
-  %259 = icmp eq i32 %258, 0
-  br i1 %259, label %260, label %262
-260:                                              ; preds = %246, %257, %194
-  %261 = call fastcc i32 @asked(ptr noundef nonnull readonly %11, ptr noundef %191, ptr noundef nonnull %35, ptr noundef nonnull %39) #13
-  br label %262
-262:                                              ; preds = %260, %257
-  %263 = phi i32 [ %258, %257 ], [ %261, %260 ]
-  %264 = icmp sgt i32 %263, -1
-  br i1 %264, label %265, label %577
-265:                                              ; preds = %262
-  %266 = icmp eq i32 %263, 1
-  br i1 %266, label %267, label %271
-267:                                              ; preds = %265
-  %268 = getelementptr inbounds nuw i8, ptr %191, i64 16
-  %269 = load i64, ptr %268, align 8
-  %270 = getelementptr inbounds i64, ptr %11, i64 %269
-  br label %510
-271:                                              ; preds = %265
-  %272 = getelementptr inbounds nuw i8, ptr %191, i64 8
-  %273 = load i64, ptr %272, align 8
-  %274 = getelementptr inbounds i64, ptr %191, i64 %273
-  br label %510
-275:                                              ; preds = %190
-  %276 = getelementptr inbounds nuw i8, ptr %191, i64 8
-  %277 = load i64, ptr %276, align 8
-  %278 = getelementptr inbounds %struct.value, ptr %35, i64 %277, i32 2
-  %279 = load ptr, ptr %278, align 8
-  %280 = icmp eq ptr %279, null
-  br i1 %280, label %283, label %281
-281:                                              ; preds = %275
-  %282 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
-  call void %282(ptr noundef nonnull %279) #11
-  br label %283
-283:                                              ; preds = %281, %275
-  store ptr null, ptr %278, align 8
-  %284 = getelementptr inbounds nuw i8, ptr %191, i64 16
-  br label %510
-285:                                              ; preds = %190
-  %286 = getelementptr inbounds nuw i8, ptr %191, i64 16
-  %287 = load i64, ptr %286, align 8
-  %288 = getelementptr inbounds %struct.value, ptr %35, i64 %287
-  %289 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
-  %290 = getelementptr inbounds nuw i8, ptr %288, i64 16
-  %291 = load ptr, ptr %290, align 8
-  call void %289(ptr noundef %291) #11
-  %292 = getelementptr inbounds nuw i8, ptr %191, i64 8
-  %293 = load i64, ptr %292, align 8
-  %294 = getelementptr inbounds %struct.value, ptr %35, i64 %293
-  %295 = load i64, ptr %288, align 8
-  %296 = getelementptr inbounds nuw i8, ptr %288, i64 8
-  %297 = load ptr, ptr %296, align 8
-  %298 = getelementptr inbounds nuw i8, ptr %294, i64 16
+  %239 = getelementptr inbounds i64, ptr %39, i64 %238
+  %240 = load i64, ptr %239, align 8
+  %241 = icmp eq i64 %236, %240
+  br i1 %241, label %242, label %245
+242:                                              ; preds = %232
+  %243 = add nuw nsw i64 %233, 1
+  %244 = icmp eq i64 %243, %217
+  br i1 %244, label %251, label %232
+245:                                              ; preds = %232, %214
+  %246 = phi i64 [ 0, %214 ], [ %233, %232 ]
+  %247 = icmp eq i64 %246, %217
+  br i1 %247, label %251, label %248
+248:                                              ; preds = %219, %245
+  %249 = load ptr, ptr %211, align 8
+  %250 = icmp eq ptr %249, null
+  br i1 %250, label %262, label %210
+251:                                              ; preds = %245, %242
+  %252 = getelementptr inbounds nuw i8, ptr %211, i64 16
+  %253 = load ptr, ptr %252, align 8
+  %254 = icmp eq ptr %253, null
+  br i1 %254, label %257, label %255
+255:                                              ; preds = %251
+  %256 = call fastcc i32 @call_routine(ptr noundef nonnull readonly %11, ptr noundef %192, ptr noundef %211, ptr noundef nonnull %35) #13
+  br label %259
+257:                                              ; preds = %251
+  %258 = call fastcc i32 @follow(ptr noundef nonnull readonly %11, ptr noundef %192, ptr noundef %211, ptr noundef nonnull %35, ptr noundef nonnull %39) #13
+  br label %259
+259:                                              ; preds = %257, %255
+  %260 = phi i32 [ %256, %255 ], [ %258, %257 ]
+  %261 = icmp eq i32 %260, 0
+  br i1 %261, label %262, label %264
+262:                                              ; preds = %248, %259, %196
+  %263 = call fastcc i32 @asked(ptr noundef nonnull readonly %11, ptr noundef %192, ptr noundef nonnull %35, ptr noundef nonnull %39) #13
+  br label %264
+264:                                              ; preds = %262, %259
+  %265 = phi i32 [ %260, %259 ], [ %263, %262 ]
+  %266 = icmp sgt i32 %265, -1
+  br i1 %266, label %267, label %591
+267:                                              ; preds = %264
+  %268 = icmp eq i32 %265, 1
+  br i1 %268, label %269, label %273
+269:                                              ; preds = %267
+  %270 = getelementptr inbounds nuw i8, ptr %192, i64 16
+  %271 = load i64, ptr %270, align 8
+  %272 = getelementptr inbounds i64, ptr %11, i64 %271
+  br label %523
+273:                                              ; preds = %267
+  %274 = getelementptr inbounds nuw i8, ptr %192, i64 8
+  %275 = load i64, ptr %274, align 8
+  %276 = getelementptr inbounds i64, ptr %192, i64 %275
+  br label %523
+277:                                              ; preds = %191
+  %278 = getelementptr inbounds nuw i8, ptr %192, i64 8
+  %279 = load i64, ptr %278, align 8
+  %280 = getelementptr inbounds %struct.value, ptr %35, i64 %279, i32 2
+  %281 = load ptr, ptr %280, align 8
+  %282 = icmp eq ptr %281, null
+  br i1 %282, label %285, label %283
+283:                                              ; preds = %277
+  %284 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  call void %284(ptr noundef nonnull %281) #11
+  br label %285
+285:                                              ; preds = %283, %277
+  store ptr null, ptr %280, align 8
+  %286 = getelementptr inbounds nuw i8, ptr %192, i64 16
+  br label %523
+287:                                              ; preds = %191
+  %288 = getelementptr inbounds nuw i8, ptr %192, i64 16
+  %289 = load i64, ptr %288, align 8
+  %290 = getelementptr inbounds %struct.value, ptr %35, i64 %289
+  %291 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
+  %292 = getelementptr inbounds nuw i8, ptr %290, i64 16
+  %293 = load ptr, ptr %292, align 8
+  call void %291(ptr noundef %293) #11
+  %294 = getelementptr inbounds nuw i8, ptr %192, i64 8
+  %295 = load i64, ptr %294, align 8
+  %296 = getelementptr inbounds %struct.value, ptr %35, i64 %295
+  %297 = load i64, ptr %290, align 8
+  %298 = getelementptr inbounds nuw i8, ptr %290, i64 8
   %299 = load ptr, ptr %298, align 8
-  %300 = icmp eq ptr %299, null
-  br i1 %300, label %303, label %301
-301:                                              ; preds = %285
-  %302 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
-  call void %302(ptr noundef nonnull %299) #11
-  br label %303
-303:                                              ; preds = %301, %285
-  store i64 %295, ptr %294, align 8
-  %304 = getelementptr inbounds nuw i8, ptr %294, i64 8
-  store ptr %297, ptr %304, align 8
-  store ptr %291, ptr %298, align 8
-  %305 = getelementptr inbounds nuw i8, ptr %191, i64 24
-  br label %510
-306:                                              ; preds = %190
-  %307 = getelementptr inbounds nuw i8, ptr %191, i64 16
-  %308 = load i64, ptr %307, align 8
-  %309 = getelementptr inbounds %struct.value, ptr %35, i64 %308
-  %310 = getelementptr inbounds nuw i8, ptr %191, i64 8
-  %311 = load i64, ptr %310, align 8
-  %312 = getelementptr inbounds %struct.value, ptr %35, i64 %311
-  %313 = load i64, ptr %309, align 8
-  %314 = getelementptr inbounds nuw i8, ptr %309, i64 8
-  %315 = load ptr, ptr %314, align 8
-  %316 = getelementptr inbounds nuw i8, ptr %309, i64 16
+  %300 = getelementptr inbounds nuw i8, ptr %296, i64 16
+  %301 = load ptr, ptr %300, align 8
+  %302 = icmp eq ptr %301, null
+  br i1 %302, label %305, label %303
+303:                                              ; preds = %287
+  %304 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  call void %304(ptr noundef nonnull %301) #11
+  br label %305
+305:                                              ; preds = %303, %287
+  store i64 %297, ptr %296, align 8
+  %306 = getelementptr inbounds nuw i8, ptr %296, i64 8
+  store ptr %299, ptr %306, align 8
+  store ptr %293, ptr %300, align 8
+  %307 = getelementptr inbounds nuw i8, ptr %192, i64 24
+  br label %523
+308:                                              ; preds = %191
+  %309 = getelementptr inbounds nuw i8, ptr %192, i64 16
+  %310 = load i64, ptr %309, align 8
+  %311 = getelementptr inbounds %struct.value, ptr %35, i64 %310
+  %312 = getelementptr inbounds nuw i8, ptr %192, i64 8
+  %313 = load i64, ptr %312, align 8
+  %314 = getelementptr inbounds %struct.value, ptr %35, i64 %313
+  %315 = load i64, ptr %311, align 8
+  %316 = getelementptr inbounds nuw i8, ptr %311, i64 8
   %317 = load ptr, ptr %316, align 8
-  %318 = getelementptr inbounds nuw i8, ptr %312, i64 16
+  %318 = getelementptr inbounds nuw i8, ptr %311, i64 16
   %319 = load ptr, ptr %318, align 8
-  %320 = icmp eq ptr %319, null
-  br i1 %320, label %323, label %321
-321:                                              ; preds = %306
-  %322 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
-  call void %322(ptr noundef nonnull %319) #11
-  br label %323
-323:                                              ; preds = %321, %306
-  store i64 %313, ptr %312, align 8
-  %324 = getelementptr inbounds nuw i8, ptr %312, i64 8
-  store ptr %315, ptr %324, align 8
-  store ptr %317, ptr %318, align 8
-  store ptr null, ptr %316, align 8
-  %325 = getelementptr inbounds nuw i8, ptr %191, i64 24
-  br label %510
-326:                                              ; preds = %190
-  %327 = getelementptr inbounds nuw i8, ptr %191, i64 16
-  %328 = load i64, ptr %327, align 8
-  %329 = getelementptr inbounds %struct.value, ptr %35, i64 %328
-  %330 = getelementptr inbounds nuw i8, ptr %329, i64 8
-  %331 = load ptr, ptr %330, align 8
-  %332 = load i64, ptr %329, align 8
-  %333 = getelementptr inbounds nuw i8, ptr %191, i64 24
-  %334 = load i64, ptr %333, align 8
-  %335 = getelementptr inbounds i64, ptr %39, i64 %334
+  %320 = getelementptr inbounds nuw i8, ptr %314, i64 16
+  %321 = load ptr, ptr %320, align 8
+  %322 = icmp eq ptr %321, null
+  br i1 %322, label %325, label %323
+323:                                              ; preds = %308
+  %324 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  call void %324(ptr noundef nonnull %321) #11
+  br label %325
+325:                                              ; preds = %323, %308
+  store i64 %315, ptr %314, align 8
+  %326 = getelementptr inbounds nuw i8, ptr %314, i64 8
+  store ptr %317, ptr %326, align 8
+  store ptr %319, ptr %320, align 8
+  store ptr null, ptr %318, align 8
+  %327 = getelementptr inbounds nuw i8, ptr %192, i64 24
+  br label %523
+328:                                              ; preds = %191
+  %329 = getelementptr inbounds nuw i8, ptr %192, i64 16
+  %330 = load i64, ptr %329, align 8
+  %331 = getelementptr inbounds %struct.value, ptr %35, i64 %330
+  %332 = getelementptr inbounds nuw i8, ptr %331, i64 8
+  %333 = load ptr, ptr %332, align 8
+  %334 = load i64, ptr %331, align 8
+  %335 = getelementptr inbounds nuw i8, ptr %192, i64 24
   %336 = load i64, ptr %335, align 8
-  %337 = getelementptr inbounds nuw i8, ptr %191, i64 40
+  %337 = getelementptr inbounds i64, ptr %39, i64 %336
   %338 = load i64, ptr %337, align 8
-  %339 = ptrtoint ptr %331 to i64
-  %340 = icmp eq i64 %338, %339
-  br i1 %340, label %362, label %341
-341:                                              ; preds = %326
+  %339 = getelementptr inbounds nuw i8, ptr %192, i64 40
+  %340 = load i64, ptr %339, align 8
+  %341 = ptrtoint ptr %333 to i64
+  %342 = icmp eq i64 %340, %341
+  br i1 %342, label %364, label %343
+343:                                              ; preds = %328
   call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %4) #12
-  %342 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
-  %343 = call ptr %342(i64 noundef %339) #11
-  store ptr %343, ptr %4, align 8
-  %344 = icmp eq ptr %343, null
-  br i1 %344, label %401, label %345
-345:                                              ; preds = %341
-  %346 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
-  %347 = getelementptr inbounds nuw i8, ptr %191, i64 56
-  %348 = load i64, ptr %347, align 8
-  %349 = inttoptr i64 %348 to ptr
-  %350 = call ptr %346(ptr noundef %349, ptr noundef nonnull %4, i64 noundef 1, ptr noundef null) #11
-  %351 = load ptr, ptr %4, align 8
-  %352 = icmp eq ptr %351, null
-  br i1 %352, label %355, label %353
-353:                                              ; preds = %345
-  %354 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
-  call void %354(ptr noundef nonnull %351) #11
-  br label %355
-355:                                              ; preds = %353, %345
-  %356 = icmp eq ptr %350, null
-  br i1 %356, label %401, label %357
-357:                                              ; preds = %355
-  store i64 %339, ptr %337, align 8
-  %358 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 160), align 8
-  %359 = call i64 %358(ptr noundef nonnull %350) #11
-  %360 = getelementptr inbounds nuw i8, ptr %191, i64 48
-  store i64 %359, ptr %360, align 8
-  %361 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
-  call void %361(ptr noundef nonnull %350) #11
+  %344 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  %345 = call ptr %344(i64 noundef %341) #11
+  store ptr %345, ptr %4, align 8
+  %346 = icmp eq ptr %345, null
+  br i1 %346, label %403, label %347
+347:                                              ; preds = %343
+  %348 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
+  %349 = getelementptr inbounds nuw i8, ptr %192, i64 56
+  %350 = load i64, ptr %349, align 8
+  %351 = inttoptr i64 %350 to ptr
+  %352 = call ptr %348(ptr noundef %351, ptr noundef nonnull %4, i64 noundef 1, ptr noundef null) #11
+  %353 = load ptr, ptr %4, align 8
+  %354 = icmp eq ptr %353, null
+  br i1 %354, label %357, label %355
+355:                                              ; preds = %347
+  %356 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  call void %356(ptr noundef nonnull %353) #11
+  br label %357
+357:                                              ; preds = %355, %347
+  %358 = icmp eq ptr %352, null
+  br i1 %358, label %403, label %359
+359:                                              ; preds = %357
+  store i64 %341, ptr %339, align 8
+  %360 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 160), align 8
+  %361 = call i64 %360(ptr noundef nonnull %352) #11
+  %362 = getelementptr inbounds nuw i8, ptr %192, i64 48
+  store i64 %361, ptr %362, align 8
+  %363 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  call void %363(ptr noundef nonnull %352) #11
   call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %4) #12
-  br label %362
-362:                                              ; preds = %357, %326
-  %363 = getelementptr inbounds nuw i8, ptr %191, i64 32
-  %364 = load i64, ptr %363, align 8
-  %365 = icmp sgt i64 %364, 0
-  br i1 %365, label %366, label %370
-366:                                              ; preds = %362
-  %367 = getelementptr inbounds nuw i8, ptr %331, i64 48
-  %368 = getelementptr inbounds nuw i8, ptr %331, i64 16
-  %369 = load i64, ptr %368, align 8
-  br label %386
-370:                                              ; preds = %386, %362
-  %371 = phi i64 [ %332, %362 ], [ %398, %386 ]
-  %372 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
-  %373 = getelementptr inbounds nuw i8, ptr %329, i64 16
-  %374 = load ptr, ptr %373, align 8
-  call void %372(ptr noundef %374) #11
-  %375 = getelementptr inbounds nuw i8, ptr %191, i64 8
-  %376 = load i64, ptr %375, align 8
-  %377 = getelementptr inbounds %struct.value, ptr %35, i64 %376
-  %378 = getelementptr inbounds nuw i8, ptr %191, i64 48
-  %379 = load i64, ptr %378, align 8
-  %380 = inttoptr i64 %379 to ptr
-  %381 = getelementptr inbounds nuw i8, ptr %377, i64 16
-  %382 = load ptr, ptr %381, align 8
-  %383 = icmp eq ptr %382, null
-  br i1 %383, label %402, label %384
-384:                                              ; preds = %370
-  %385 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
-  call void %385(ptr noundef nonnull %382) #11
-  br label %402
-386:                                              ; preds = %386, %366
-  %387 = phi i64 [ %364, %366 ], [ %390, %386 ]
-  %388 = phi i64 [ %336, %366 ], [ %399, %386 ]
-  %389 = phi i64 [ %332, %366 ], [ %398, %386 ]
-  %390 = add nsw i64 %387, -1
-  %391 = getelementptr inbounds nuw [0 x i64], ptr %367, i64 0, i64 %390
-  %392 = load i64, ptr %391, align 8
-  %393 = srem i64 %388, %392
-  %394 = add nsw i64 %390, %369
-  %395 = getelementptr inbounds [0 x i64], ptr %367, i64 0, i64 %394
-  %396 = load i64, ptr %395, align 8
-  %397 = mul nsw i64 %396, %393
-  %398 = add nsw i64 %397, %389
-  %399 = sdiv i64 %388, %392
-  %400 = icmp samesign ugt i64 %387, 1
-  br i1 %400, label %386, label %370
-401:                                              ; preds = %355, %341
+  br label %364
+364:                                              ; preds = %359, %328
+  %365 = getelementptr inbounds nuw i8, ptr %192, i64 32
+  %366 = load i64, ptr %365, align 8
+  %367 = icmp sgt i64 %366, 0
+  br i1 %367, label %368, label %372
+368:                                              ; preds = %364
+  %369 = getelementptr inbounds nuw i8, ptr %333, i64 48
+  %370 = getelementptr inbounds nuw i8, ptr %333, i64 16
+  %371 = load i64, ptr %370, align 8
+  br label %388
+372:                                              ; preds = %388, %364
+  %373 = phi i64 [ %334, %364 ], [ %400, %388 ]
+  %374 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
+  %375 = getelementptr inbounds nuw i8, ptr %331, i64 16
+  %376 = load ptr, ptr %375, align 8
+  call void %374(ptr noundef %376) #11
+  %377 = getelementptr inbounds nuw i8, ptr %192, i64 8
+  %378 = load i64, ptr %377, align 8
+  %379 = getelementptr inbounds %struct.value, ptr %35, i64 %378
+  %380 = getelementptr inbounds nuw i8, ptr %192, i64 48
+  %381 = load i64, ptr %380, align 8
+  %382 = inttoptr i64 %381 to ptr
+  %383 = getelementptr inbounds nuw i8, ptr %379, i64 16
+  %384 = load ptr, ptr %383, align 8
+  %385 = icmp eq ptr %384, null
+  br i1 %385, label %404, label %386
+386:                                              ; preds = %372
+  %387 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  call void %387(ptr noundef nonnull %384) #11
+  br label %404
+388:                                              ; preds = %388, %368
+  %389 = phi i64 [ %366, %368 ], [ %392, %388 ]
+  %390 = phi i64 [ %338, %368 ], [ %401, %388 ]
+  %391 = phi i64 [ %334, %368 ], [ %400, %388 ]
+  %392 = add nsw i64 %389, -1
+  %393 = getelementptr inbounds nuw [0 x i64], ptr %369, i64 0, i64 %392
+  %394 = load i64, ptr %393, align 8
+  %395 = srem i64 %390, %394
+  %396 = add nsw i64 %392, %371
+  %397 = getelementptr inbounds [0 x i64], ptr %369, i64 0, i64 %396
+  %398 = load i64, ptr %397, align 8
+  %399 = mul nsw i64 %398, %395
+  %400 = add nsw i64 %399, %391
+  %401 = sdiv i64 %390, %394
+  %402 = icmp samesign ugt i64 %389, 1
+  br i1 %402, label %388, label %372
+403:                                              ; preds = %357, %343
   call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %4) #12
-  br label %577
-402:                                              ; preds = %384, %370
-  store i64 %371, ptr %377, align 8
-  %403 = getelementptr inbounds nuw i8, ptr %377, i64 8
-  store ptr %380, ptr %403, align 8
-  store ptr %374, ptr %381, align 8
-  %404 = getelementptr inbounds nuw i8, ptr %191, i64 64
-  br label %510
-405:                                              ; preds = %190
-  %406 = getelementptr inbounds nuw i8, ptr %191, i64 16
-  %407 = load i64, ptr %406, align 8
-  %408 = getelementptr inbounds %struct.value, ptr %35, i64 %407
-  %409 = getelementptr inbounds nuw i8, ptr %408, i64 8
-  %410 = load ptr, ptr %409, align 8
-  %411 = getelementptr inbounds nuw i8, ptr %410, i64 32
-  %412 = load i64, ptr %411, align 8
-  %413 = getelementptr inbounds nuw i8, ptr %410, i64 24
+  br label %591
+404:                                              ; preds = %386, %372
+  store i64 %373, ptr %379, align 8
+  %405 = getelementptr inbounds nuw i8, ptr %379, i64 8
+  store ptr %382, ptr %405, align 8
+  store ptr %376, ptr %383, align 8
+  %406 = getelementptr inbounds nuw i8, ptr %192, i64 64
+  br label %523
+407:                                              ; preds = %191
+  %408 = getelementptr inbounds nuw i8, ptr %192, i64 16
+  %409 = load i64, ptr %408, align 8
+  %410 = getelementptr inbounds %struct.value, ptr %35, i64 %409
+  %411 = getelementptr inbounds nuw i8, ptr %410, i64 8
+  %412 = load ptr, ptr %411, align 8
+  %413 = getelementptr inbounds nuw i8, ptr %412, i64 32
   %414 = load i64, ptr %413, align 8
-  %415 = mul nsw i64 %414, %412
-  %416 = icmp eq i64 %415, 0
-  br i1 %416, label %434, label %417
-417:                                              ; preds = %405
-  %418 = getelementptr inbounds nuw i8, ptr %191, i64 8
-  %419 = load i64, ptr %418, align 8
-  %420 = getelementptr inbounds %struct.value, ptr %35, i64 %419
+  %415 = getelementptr inbounds nuw i8, ptr %412, i64 24
+  %416 = load i64, ptr %415, align 8
+  %417 = mul nsw i64 %416, %414
+  %418 = icmp eq i64 %417, 0
+  br i1 %418, label %436, label %419
+419:                                              ; preds = %407
+  %420 = getelementptr inbounds nuw i8, ptr %192, i64 8
   %421 = load i64, ptr %420, align 8
-  %422 = inttoptr i64 %421 to ptr
-  %423 = getelementptr inbounds nuw i8, ptr %191, i64 24
-  %424 = load i64, ptr %423, align 8
-  %425 = getelementptr inbounds i64, ptr %39, i64 %424
+  %422 = getelementptr inbounds %struct.value, ptr %35, i64 %421
+  %423 = load i64, ptr %422, align 8
+  %424 = inttoptr i64 %423 to ptr
+  %425 = getelementptr inbounds nuw i8, ptr %192, i64 24
   %426 = load i64, ptr %425, align 8
-  %427 = getelementptr inbounds nuw i8, ptr %191, i64 32
+  %427 = getelementptr inbounds i64, ptr %39, i64 %426
   %428 = load i64, ptr %427, align 8
-  %429 = add nsw i64 %428, %426
-  %430 = mul nsw i64 %429, %415
-  %431 = getelementptr inbounds i8, ptr %422, i64 %430
-  %432 = load i64, ptr %408, align 8
-  %433 = inttoptr i64 %432 to ptr
-  call fastcc void @copy_items(ptr noundef %431, ptr noundef %433, ptr noundef nonnull %410, i64 noundef 0) #13
-  br label %434
-434:                                              ; preds = %417, %405
-  %435 = getelementptr inbounds nuw i8, ptr %191, i64 40
-  br label %510
-436:                                              ; preds = %190
-  %437 = getelementptr inbounds nuw i8, ptr %191, i64 16
-  %438 = load i64, ptr %437, align 8
-  %439 = getelementptr inbounds nuw i8, ptr %191, i64 8
+  %429 = getelementptr inbounds nuw i8, ptr %192, i64 32
+  %430 = load i64, ptr %429, align 8
+  %431 = add nsw i64 %430, %428
+  %432 = mul nsw i64 %431, %417
+  %433 = getelementptr inbounds i8, ptr %424, i64 %432
+  %434 = load i64, ptr %410, align 8
+  %435 = inttoptr i64 %434 to ptr
+  call fastcc void @copy_items(ptr noundef %433, ptr noundef %435, ptr noundef nonnull %412, i64 noundef 0) #13
+  br label %436
+436:                                              ; preds = %419, %407
+  %437 = getelementptr inbounds nuw i8, ptr %192, i64 40
+  br label %523
+438:                                              ; preds = %191
+  %439 = getelementptr inbounds nuw i8, ptr %192, i64 16
   %440 = load i64, ptr %439, align 8
-  %441 = getelementptr inbounds i64, ptr %39, i64 %440
-  store i64 %438, ptr %441, align 8
-  %442 = getelementptr inbounds nuw i8, ptr %191, i64 24
-  br label %510
-443:                                              ; preds = %190
-  %444 = getelementptr inbounds nuw i8, ptr %191, i64 16
-  %445 = load i64, ptr %444, align 8
-  %446 = getelementptr inbounds nuw i8, ptr %191, i64 8
+  %441 = getelementptr inbounds nuw i8, ptr %192, i64 8
+  %442 = load i64, ptr %441, align 8
+  %443 = getelementptr inbounds i64, ptr %39, i64 %442
+  store i64 %440, ptr %443, align 8
+  %444 = getelementptr inbounds nuw i8, ptr %192, i64 24
+  br label %523
+445:                                              ; preds = %191
+  %446 = getelementptr inbounds nuw i8, ptr %192, i64 16
   %447 = load i64, ptr %446, align 8
-  %448 = getelementptr inbounds i64, ptr %39, i64 %447
+  %448 = getelementptr inbounds nuw i8, ptr %192, i64 8
   %449 = load i64, ptr %448, align 8
-  %450 = add nsw i64 %449, %445
-  store i64 %450, ptr %448, align 8
-  %451 = getelementptr inbounds nuw i8, ptr %191, i64 24
-  br label %510
-452:                                              ; preds = %190
-  %453 = getelementptr inbounds nuw i8, ptr %191, i64 16
-  %454 = load i64, ptr %453, align 8
-  %455 = getelementptr inbounds %struct.value, ptr %35, i64 %454
-  %456 = getelementptr inbounds nuw i8, ptr %455, i64 8
-  %457 = load ptr, ptr %456, align 8
-  %458 = getelementptr inbounds nuw i8, ptr %457, i64 24
-  %459 = load i64, ptr %458, align 8
-  %460 = load i64, ptr %455, align 8
-  %461 = inttoptr i64 %460 to ptr
-  switch i64 %459, label %468 [
-    i64 1, label %462
-    i64 4, label %465
+  %450 = getelementptr inbounds i64, ptr %39, i64 %449
+  %451 = load i64, ptr %450, align 8
+  %452 = add nsw i64 %451, %447
+  store i64 %452, ptr %450, align 8
+  %453 = getelementptr inbounds nuw i8, ptr %192, i64 24
+  br label %523
+454:                                              ; preds = %191
+  %455 = getelementptr inbounds nuw i8, ptr %192, i64 16
+  %456 = load i64, ptr %455, align 8
+  %457 = getelementptr inbounds %struct.value, ptr %35, i64 %456
+  %458 = getelementptr inbounds nuw i8, ptr %457, i64 8
+  %459 = load ptr, ptr %458, align 8
+  %460 = getelementptr inbounds nuw i8, ptr %459, i64 24
+  %461 = load i64, ptr %460, align 8
+  %462 = load i64, ptr %457, align 8
+  %463 = inttoptr i64 %462 to ptr
+  switch i64 %461, label %470 [
+    i64 1, label %464
+    i64 4, label %467
   ]
-462:                                              ; preds = %452
-  %463 = load i8, ptr %461, align 1
-  %464 = zext i8 %463 to i64
-  br label %470
-465:                                              ; preds = %452
-  %466 = load i32, ptr %461, align 1
-  %467 = sext i32 %466 to i64
-  br label %470
-468:                                              ; preds = %452
-  %469 = load i64, ptr %461, align 1
-  br label %470
-470:                                              ; preds = %468, %465, %462
-  %471 = phi i64 [ %464, %462 ], [ %467, %465 ], [ %469, %468 ]
-  %472 = getelementptr inbounds nuw i8, ptr %191, i64 8
-  %473 = load i64, ptr %472, align 8
-  %474 = getelementptr inbounds i64, ptr %39, i64 %473
-  store i64 %471, ptr %474, align 8
-  %475 = getelementptr inbounds nuw i8, ptr %191, i64 24
-  br label %510
-476:                                              ; preds = %190
-  %477 = getelementptr inbounds nuw i8, ptr %191, i64 16
-  %478 = load i64, ptr %477, align 8
-  %479 = icmp eq i64 %478, 0
-  br i1 %479, label %483, label %480
-480:                                              ; preds = %476
-  %481 = call fastcc i32 @evaluated(ptr noundef nonnull %191, ptr noundef nonnull %39) #13
-  %482 = icmp eq i32 %481, 0
-  br i1 %482, label %577, label %483
-483:                                              ; preds = %480, %476
-  %484 = getelementptr inbounds nuw i8, ptr %191, i64 24
-  %485 = load i64, ptr %484, align 8
-  %486 = getelementptr i64, ptr %191, i64 %485
-  %487 = getelementptr i8, ptr %486, i64 32
-  br label %510
-488:                                              ; preds = %190
-  %489 = getelementptr inbounds nuw i8, ptr %191, i64 8
-  %490 = load i64, ptr %489, align 8
-  %491 = getelementptr inbounds i64, ptr %39, i64 %490
+464:                                              ; preds = %454
+  %465 = load i8, ptr %463, align 1
+  %466 = zext i8 %465 to i64
+  br label %472
+467:                                              ; preds = %454
+  %468 = load i32, ptr %463, align 1
+  %469 = sext i32 %468 to i64
+  br label %472
+470:                                              ; preds = %454
+  %471 = load i64, ptr %463, align 1
+  br label %472
+472:                                              ; preds = %470, %467, %464
+  %473 = phi i64 [ %466, %464 ], [ %469, %467 ], [ %471, %470 ]
+  %474 = getelementptr inbounds nuw i8, ptr %192, i64 8
+  %475 = load i64, ptr %474, align 8
+  %476 = getelementptr inbounds i64, ptr %39, i64 %475
+  store i64 %473, ptr %476, align 8
+  %477 = getelementptr inbounds nuw i8, ptr %192, i64 24
+  br label %523
+478:                                              ; preds = %191
+  %479 = getelementptr inbounds nuw i8, ptr %192, i64 16
+  %480 = load i64, ptr %479, align 8
+  %481 = icmp eq i64 %480, 0
+  br i1 %481, label %485, label %482
+482:                                              ; preds = %478
+  %483 = call fastcc i32 @evaluated(ptr noundef nonnull %192, ptr noundef nonnull %39) #13
+  %484 = icmp eq i32 %483, 0
+  br i1 %484, label %591, label %485
+485:                                              ; preds = %482, %478
+  %486 = getelementptr inbounds nuw i8, ptr %192, i64 24
+  %487 = load i64, ptr %486, align 8
+  %488 = getelementptr i64, ptr %192, i64 %487
+  %489 = getelementptr i8, ptr %488, i64 32
+  br label %523
+490:                                              ; preds = %191
+  %491 = getelementptr inbounds nuw i8, ptr %192, i64 8
   %492 = load i64, ptr %491, align 8
-  %493 = icmp eq i64 %492, 0
-  br i1 %493, label %496, label %494
-494:                                              ; preds = %488
-  %495 = getelementptr inbounds nuw i8, ptr %191, i64 24
-  br label %510
-496:                                              ; preds = %488
-  %497 = getelementptr inbounds nuw i8, ptr %191, i64 16
-  %498 = load i64, ptr %497, align 8
-  %499 = getelementptr inbounds i64, ptr %11, i64 %498
-  br label %510
-500:                                              ; preds = %190
-  %501 = getelementptr inbounds nuw i8, ptr %191, i64 8
-  %502 = load i64, ptr %501, align 8
-  %503 = getelementptr inbounds i64, ptr %11, i64 %502
-  br label %510
-504:                                              ; preds = %190
-  %505 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 200), align 8
-  %506 = call i32 %505() #11
-  %507 = icmp eq i32 %506, 0
-  br i1 %507, label %508, label %577
-508:                                              ; preds = %504
-  %509 = getelementptr inbounds nuw i8, ptr %191, i64 8
-  br label %510
-510:                                              ; preds = %508, %500, %496, %494, %483, %470, %443, %436, %434, %402, %323, %303, %283, %271, %267, %190
-  %511 = phi ptr [ %191, %190 ], [ %509, %508 ], [ %503, %500 ], [ %487, %483 ], [ %475, %470 ], [ %451, %443 ], [ %442, %436 ], [ %435, %434 ], [ %404, %402 ], [ %325, %323 ], [ %305, %303 ], [ %284, %283 ], [ %270, %267 ], [ %274, %271 ], [ %495, %494 ], [ %499, %496 ]
-  br label %190
-512:                                              ; preds = %190
-  %513 = getelementptr inbounds nuw i8, ptr %191, i64 8
-  %514 = load i64, ptr %513, align 8
-  %515 = load i64, ptr %32, align 8
-  %516 = icmp sgt i64 %515, 0
-  br i1 %516, label %517, label %524
-517:                                              ; preds = %512
-  %518 = getelementptr inbounds nuw i8, ptr %191, i64 16
-  %519 = icmp sgt i64 %514, 0
-  br label %520
-520:                                              ; preds = %546, %517
-  %521 = phi i64 [ %515, %517 ], [ %547, %546 ]
-  %522 = phi i64 [ %515, %517 ], [ %548, %546 ]
-  %523 = phi i64 [ 0, %517 ], [ %549, %546 ]
-  br i1 %519, label %526, label %534
-524:                                              ; preds = %546, %512
-  %525 = icmp eq i64 %514, 1
-  br i1 %525, label %551, label %556
-526:                                              ; preds = %520, %531
-  %527 = phi i64 [ %532, %531 ], [ 0, %520 ]
-  %528 = getelementptr inbounds nuw i64, ptr %518, i64 %527
-  %529 = load i64, ptr %528, align 8
-  %530 = icmp eq i64 %529, %523
-  br i1 %530, label %534, label %531
+  %493 = getelementptr inbounds i64, ptr %39, i64 %492
+  %494 = load i64, ptr %493, align 8
+  %495 = icmp eq i64 %494, 0
+  br i1 %495, label %498, label %496
+496:                                              ; preds = %490
+  %497 = getelementptr inbounds nuw i8, ptr %192, i64 24
+  br label %523
+498:                                              ; preds = %490
+  %499 = getelementptr inbounds nuw i8, ptr %192, i64 16
+  %500 = load i64, ptr %499, align 8
+  %501 = getelementptr inbounds i64, ptr %11, i64 %500
+  br label %523
+502:                                              ; preds = %191
+  %503 = getelementptr inbounds nuw i8, ptr %192, i64 8
+  %504 = load i64, ptr %503, align 8
+  %505 = getelementptr inbounds i64, ptr %11, i64 %504
+  br label %523
+506:                                              ; preds = %191
+  %507 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 200), align 8
+  %508 = call i32 %507() #11
+  %509 = icmp eq i32 %508, 0
+  br i1 %509, label %510, label %591
+510:                                              ; preds = %506
+  %511 = add nsw i64 %193, 1
+  %512 = and i64 %511, 15
+  %513 = icmp eq i64 %512, 0
+  br i1 %513, label %514, label %521
+514:                                              ; preds = %510
+  %515 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
+  %516 = load ptr, ptr %190, align 8
+  %517 = call ptr %515(ptr noundef %516, ptr noundef null, i64 noundef 0, ptr noundef null) #11
+  %518 = icmp eq ptr %517, null
+  br i1 %518, label %591, label %519
+519:                                              ; preds = %514
+  %520 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  call void %520(ptr noundef nonnull %517) #11
+  br label %521
+521:                                              ; preds = %519, %510
+  %522 = getelementptr inbounds nuw i8, ptr %192, i64 8
+  br label %523
+523:                                              ; preds = %521, %502, %498, %496, %485, %472, %445, %438, %436, %404, %325, %305, %285, %273, %269, %191
+  %524 = phi ptr [ %192, %191 ], [ %522, %521 ], [ %505, %502 ], [ %489, %485 ], [ %477, %472 ], [ %453, %445 ], [ %444, %438 ], [ %437, %436 ], [ %406, %404 ], [ %327, %325 ], [ %307, %305 ], [ %286, %285 ], [ %272, %269 ], [ %276, %273 ], [ %497, %496 ], [ %501, %498 ]
+  %525 = phi i64 [ %193, %191 ], [ %511, %521 ], [ %193, %502 ], [ %193, %485 ], [ %193, %472 ], [ %193, %445 ], [ %193, %438 ], [ %193, %436 ], [ %193, %404 ], [ %193, %325 ], [ %193, %305 ], [ %193, %285 ], [ %193, %269 ], [ %193, %273 ], [ %193, %496 ], [ %193, %498 ]
+  br label %191
+526:                                              ; preds = %191
+  %527 = getelementptr inbounds nuw i8, ptr %192, i64 8
+  %528 = load i64, ptr %527, align 8
+  %529 = load i64, ptr %32, align 8
+  %530 = icmp sgt i64 %529, 0
+  br i1 %530, label %531, label %538
 531:                                              ; preds = %526
-  %532 = add nuw nsw i64 %527, 1
-  %533 = icmp eq i64 %532, %514
-  br i1 %533, label %537, label %526
-534:                                              ; preds = %526, %520
-  %535 = phi i64 [ 0, %520 ], [ %527, %526 ]
-  %536 = icmp eq i64 %535, %514
-  br i1 %536, label %537, label %546
-537:                                              ; preds = %531, %534
-  %538 = getelementptr inbounds nuw %struct.value, ptr %35, i64 %523, i32 2
-  %539 = load ptr, ptr %538, align 8
-  %540 = icmp eq ptr %539, null
-  br i1 %540, label %544, label %541
-541:                                              ; preds = %537
-  %542 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
-  call void %542(ptr noundef nonnull %539) #11
-  %543 = load i64, ptr %32, align 8
-  br label %544
-544:                                              ; preds = %541, %537
-  %545 = phi i64 [ %543, %541 ], [ %521, %537 ]
-  store ptr null, ptr %538, align 8
-  br label %546
-546:                                              ; preds = %544, %534
-  %547 = phi i64 [ %521, %534 ], [ %545, %544 ]
-  %548 = phi i64 [ %522, %534 ], [ %545, %544 ]
-  %549 = add nuw nsw i64 %523, 1
-  %550 = icmp slt i64 %549, %548
-  br i1 %550, label %520, label %524
-551:                                              ; preds = %524
-  %552 = getelementptr inbounds nuw i8, ptr %191, i64 16
-  %553 = load i64, ptr %552, align 8
-  %554 = getelementptr inbounds %struct.value, ptr %35, i64 %553
-  %555 = call fastcc ptr @given_away(ptr noundef nonnull readonly %11, ptr noundef %554) #13
-  br label %577
-556:                                              ; preds = %524
-  %557 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
-  %558 = call ptr %557(i64 noundef %514) #11
-  %559 = icmp eq ptr %558, null
-  %560 = getelementptr inbounds nuw i8, ptr %191, i64 16
-  %561 = icmp slt i64 %514, 1
-  %562 = select i1 %559, i1 true, i1 %561
-  br i1 %562, label %577, label %563
-563:                                              ; preds = %556, %572
-  %564 = phi i64 [ %575, %572 ], [ 0, %556 ]
-  %565 = getelementptr inbounds nuw i64, ptr %560, i64 %564
-  %566 = load i64, ptr %565, align 8
-  %567 = getelementptr inbounds %struct.value, ptr %35, i64 %566
-  %568 = call fastcc ptr @given_away(ptr noundef nonnull readonly %11, ptr noundef %567) #13
-  %569 = icmp eq ptr %568, null
-  br i1 %569, label %570, label %572
-570:                                              ; preds = %563
-  %571 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
-  call void %571(ptr noundef nonnull %558) #11
-  br label %577
-572:                                              ; preds = %563
-  %573 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  %574 = call i32 %573(ptr noundef nonnull %558, i64 noundef %564, ptr noundef nonnull %568) #11
-  %575 = add nuw nsw i64 %564, 1
-  %576 = icmp eq i64 %575, %514
-  br i1 %576, label %577, label %563
-577:                                              ; preds = %262, %480, %504, %572, %401, %551, %556, %570
-  %578 = phi ptr [ null, %401 ], [ %555, %551 ], [ null, %570 ], [ %558, %556 ], [ %558, %572 ], [ null, %504 ], [ null, %480 ], [ null, %262 ]
-  %579 = load i64, ptr %184, align 8
-  %580 = add nsw i64 %579, -1
-  store i64 %580, ptr %184, align 8
-  %581 = load i64, ptr %32, align 8
-  %582 = icmp sgt i64 %581, 0
-  br i1 %582, label %585, label %583
-583:                                              ; preds = %594, %577
-  %584 = icmp eq ptr %578, null
-  br i1 %584, label %598, label %626
-585:                                              ; preds = %577, %594
-  %586 = phi i64 [ %595, %594 ], [ %581, %577 ]
-  %587 = phi i64 [ %596, %594 ], [ 0, %577 ]
-  %588 = getelementptr inbounds nuw %struct.value, ptr %35, i64 %587, i32 2
-  %589 = load ptr, ptr %588, align 8
-  %590 = icmp eq ptr %589, null
-  br i1 %590, label %594, label %591
-591:                                              ; preds = %585
-  %592 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
-  call void %592(ptr noundef nonnull %589) #11
-  %593 = load i64, ptr %32, align 8
-  br label %594
-594:                                              ; preds = %585, %591
-  %595 = phi i64 [ %586, %585 ], [ %593, %591 ]
-  store ptr null, ptr %588, align 8
-  %596 = add nuw nsw i64 %587, 1
-  %597 = icmp slt i64 %596, %595
-  br i1 %597, label %585, label %583
-598:                                              ; preds = %583
-  %599 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 176), align 8
-  %600 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 400), align 8
-  %601 = call i32 %599(ptr noundef %600) #11
-  %602 = icmp eq i32 %601, 0
-  br i1 %602, label %626, label %603
-603:                                              ; preds = %598
-  %604 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 184), align 8
-  call void %604() #11
+  %532 = getelementptr inbounds nuw i8, ptr %192, i64 16
+  %533 = icmp sgt i64 %528, 0
+  br label %534
+534:                                              ; preds = %560, %531
+  %535 = phi i64 [ %529, %531 ], [ %561, %560 ]
+  %536 = phi i64 [ %529, %531 ], [ %562, %560 ]
+  %537 = phi i64 [ 0, %531 ], [ %563, %560 ]
+  br i1 %533, label %540, label %548
+538:                                              ; preds = %560, %526
+  %539 = icmp eq i64 %528, 1
+  br i1 %539, label %565, label %570
+540:                                              ; preds = %534, %545
+  %541 = phi i64 [ %546, %545 ], [ 0, %534 ]
+  %542 = getelementptr inbounds nuw i64, ptr %532, i64 %541
+  %543 = load i64, ptr %542, align 8
+  %544 = icmp eq i64 %543, %537
+  br i1 %544, label %548, label %545
+545:                                              ; preds = %540
+  %546 = add nuw nsw i64 %541, 1
+  %547 = icmp eq i64 %546, %528
+  br i1 %547, label %551, label %540
+548:                                              ; preds = %540, %534
+  %549 = phi i64 [ 0, %534 ], [ %541, %540 ]
+  %550 = icmp eq i64 %549, %528
+  br i1 %550, label %551, label %560
+551:                                              ; preds = %545, %548
+  %552 = getelementptr inbounds nuw %struct.value, ptr %35, i64 %537, i32 2
+  %553 = load ptr, ptr %552, align 8
+  %554 = icmp eq ptr %553, null
+  br i1 %554, label %558, label %555
+555:                                              ; preds = %551
+  %556 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  call void %556(ptr noundef nonnull %553) #11
+  %557 = load i64, ptr %32, align 8
+  br label %558
+558:                                              ; preds = %555, %551
+  %559 = phi i64 [ %557, %555 ], [ %535, %551 ]
+  store ptr null, ptr %552, align 8
+  br label %560
+560:                                              ; preds = %558, %548
+  %561 = phi i64 [ %535, %548 ], [ %559, %558 ]
+  %562 = phi i64 [ %536, %548 ], [ %559, %558 ]
+  %563 = add nuw nsw i64 %537, 1
+  %564 = icmp slt i64 %563, %562
+  br i1 %564, label %534, label %538
+565:                                              ; preds = %538
+  %566 = getelementptr inbounds nuw i8, ptr %192, i64 16
+  %567 = load i64, ptr %566, align 8
+  %568 = getelementptr inbounds %struct.value, ptr %35, i64 %567
+  %569 = call fastcc ptr @given_away(ptr noundef nonnull readonly %11, ptr noundef %568) #13
+  br label %591
+570:                                              ; preds = %538
+  %571 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
+  %572 = call ptr %571(i64 noundef %528) #11
+  %573 = icmp eq ptr %572, null
+  %574 = getelementptr inbounds nuw i8, ptr %192, i64 16
+  %575 = icmp slt i64 %528, 1
+  %576 = select i1 %573, i1 true, i1 %575
+  br i1 %576, label %591, label %577
+577:                                              ; preds = %570, %586
+  %578 = phi i64 [ %589, %586 ], [ 0, %570 ]
+  %579 = getelementptr inbounds nuw i64, ptr %574, i64 %578
+  %580 = load i64, ptr %579, align 8
+  %581 = getelementptr inbounds %struct.value, ptr %35, i64 %580
+  %582 = call fastcc ptr @given_away(ptr noundef nonnull readonly %11, ptr noundef %581) #13
+  %583 = icmp eq ptr %582, null
+  br i1 %583, label %584, label %586
+584:                                              ; preds = %577
+  %585 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  call void %585(ptr noundef nonnull %572) #11
+  br label %591
+586:                                              ; preds = %577
+  %587 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  %588 = call i32 %587(ptr noundef nonnull %572, i64 noundef %578, ptr noundef nonnull %582) #11
+  %589 = add nuw nsw i64 %578, 1
+  %590 = icmp eq i64 %589, %528
+  br i1 %590, label %591, label %577
+591:                                              ; preds = %264, %482, %506, %514, %586, %403, %565, %570, %584
+  %592 = phi ptr [ null, %403 ], [ %569, %565 ], [ null, %584 ], [ %572, %570 ], [ %572, %586 ], [ null, %514 ], [ null, %506 ], [ null, %482 ], [ null, %264 ]
+  %593 = load i64, ptr %184, align 8
+  %594 = add nsw i64 %593, -1
+  store i64 %594, ptr %184, align 8
+  %595 = load i64, ptr %32, align 8
+  %596 = icmp sgt i64 %595, 0
+  br i1 %596, label %599, label %597
+597:                                              ; preds = %608, %591
+  %598 = icmp eq ptr %592, null
+  br i1 %598, label %612, label %640
+599:                                              ; preds = %591, %608
+  %600 = phi i64 [ %609, %608 ], [ %595, %591 ]
+  %601 = phi i64 [ %610, %608 ], [ 0, %591 ]
+  %602 = getelementptr inbounds nuw %struct.value, ptr %35, i64 %601, i32 2
+  %603 = load ptr, ptr %602, align 8
+  %604 = icmp eq ptr %603, null
+  br i1 %604, label %608, label %605
+605:                                              ; preds = %599
+  %606 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  call void %606(ptr noundef nonnull %603) #11
+  %607 = load i64, ptr %32, align 8
+  br label %608
+608:                                              ; preds = %599, %605
+  %609 = phi i64 [ %600, %599 ], [ %607, %605 ]
+  store ptr null, ptr %602, align 8
+  %610 = add nuw nsw i64 %601, 1
+  %611 = icmp slt i64 %610, %609
+  br i1 %611, label %599, label %597
+612:                                              ; preds = %597
+  %613 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 176), align 8
+  %614 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 400), align 8
+  %615 = call i32 %613(ptr noundef %614) #11
+  %616 = icmp eq i32 %615, 0
+  br i1 %616, label %640, label %617
+617:                                              ; preds = %612
+  %618 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 184), align 8
+  call void %618() #11
   call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %5) #12
-  %605 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
-  %606 = ptrtoint ptr %191 to i64
-  %607 = ptrtoint ptr %11 to i64
-  %608 = sub i64 %606, %607
-  %609 = ashr exact i64 %608, 3
-  %610 = call ptr %605(i64 noundef %609) #11
-  store ptr %610, ptr %5, align 8
-  %611 = icmp eq ptr %610, null
-  br i1 %611, label %625, label %612
-612:                                              ; preds = %603
-  %613 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
-  %614 = getelementptr inbounds nuw i8, ptr %11, i64 104
-  %615 = load ptr, ptr %614, align 8
-  %616 = call ptr %613(ptr noundef %615, ptr noundef nonnull %5, i64 noundef 1, ptr noundef null) #11
-  %617 = load ptr, ptr %5, align 8
-  %618 = icmp eq ptr %617, null
-  br i1 %618, label %621, label %619
-619:                                              ; preds = %612
-  %620 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
-  call void %620(ptr noundef nonnull %617) #11
-  br label %621
-621:                                              ; preds = %619, %612
-  %622 = icmp eq ptr %616, null
-  br i1 %622, label %625, label %623
-623:                                              ; preds = %621
-  %624 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
-  call void %624(ptr noundef nonnull %616) #11
-  br label %625
-625:                                              ; preds = %603, %623, %621
+  %619 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  %620 = ptrtoint ptr %192 to i64
+  %621 = ptrtoint ptr %11 to i64
+  %622 = sub i64 %620, %621
+  %623 = ashr exact i64 %622, 3
+  %624 = call ptr %619(i64 noundef %623) #11
+  store ptr %624, ptr %5, align 8
+  %625 = icmp eq ptr %624, null
+  br i1 %625, label %639, label %626
+626:                                              ; preds = %617
+  %627 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
+  %628 = getelementptr inbounds nuw i8, ptr %11, i64 104
+  %629 = load ptr, ptr %628, align 8
+  %630 = call ptr %627(ptr noundef %629, ptr noundef nonnull %5, i64 noundef 1, ptr noundef null) #11
+  %631 = load ptr, ptr %5, align 8
+  %632 = icmp eq ptr %631, null
+  br i1 %632, label %635, label %633
+633:                                              ; preds = %626
+  %634 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  call void %634(ptr noundef nonnull %631) #11
+  br label %635
+635:                                              ; preds = %633, %626
+  %636 = icmp eq ptr %630, null
+  br i1 %636, label %639, label %637
+637:                                              ; preds = %635
+  %638 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  call void %638(ptr noundef nonnull %630) #11
+  br label %639
+639:                                              ; preds = %617, %637, %635
   call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %5) #12
-  br label %626
-626:                                              ; preds = %161, %625, %598, %583
-  %627 = phi ptr [ %165, %161 ], [ null, %625 ], [ null, %598 ], [ %578, %583 ]
+  br label %640
+640:                                              ; preds = %161, %639, %612, %597
+  %641 = phi ptr [ %165, %161 ], [ null, %639 ], [ null, %612 ], [ %592, %597 ]
   call void @llvm.stackrestore.p0(ptr %34)
-  br label %628
-628:                                              ; preds = %626, %26
-  %629 = phi ptr [ %30, %26 ], [ %627, %626 ]
-  ret ptr %629
+  br label %642
+642:                                              ; preds = %640, %26
+  %643 = phi ptr [ %30, %26 ], [ %641, %640 ]
+  ret ptr %643
 }
 define internal noundef ptr @renew() #2 {
   %1 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 40), align 8

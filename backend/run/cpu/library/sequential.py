@@ -93,12 +93,12 @@ def _fold_right(items: Sequence[Any], step: Step) -> Any:
 
 def _alternating_sum(kind: Kind, items: NumArray) -> NumArray:
     """x₀-(x₁-(x₂-…)).  With every second item negated it is a running sum from the right: the same roundings, as these are
-    symmetric; only the sign of an inner zero may differ, which shows at most in the sign of a result that is zero."""
+    symmetric; only the sign of an inner zero or NaN may differ, which shows at most in the sign of a result that is one."""
     signed = _alternately_negated(items)
     if kind.is_integer:
         return np.asarray(np.add.reduce(signed, axis=0, dtype=items.dtype))
     result = np.asarray(np.add.accumulate(signed[::-1], axis=0)[-1])
-    if np.all(result):
+    if np.all((result != 0) & (result == result)):
         return result
     exact: NumArray = np.array(items[-1])
     if exact.size <= _FEW_COLUMNS:
