@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from ...lang.diagnostics import RhoError
 from ...lang.lexer import TokenKind, lexemes
 from ...lang.primitives import rows
+from ...lang.reading_clauses import clause_words
 from ...lang.resolution.symbols import Mention, Symbol, SymbolKind
 from ...lang.source import Source
 from ..display.library import LibraryEntry, entries_of
@@ -31,6 +32,9 @@ class Hover:
 def hover(document: Document, position: Position) -> Hover | None:
     """What to say about a place; None about blanks, numbers, texts and comments."""
     offset = document.lines.offset(position)
+    clause = _clause(document, offset)
+    if clause is not None:
+        return clause
     found = document.index.at(offset)
     if found is not None:
         page = _name(document, found)
@@ -40,6 +44,20 @@ def hover(document: Document, position: Position) -> Hover | None:
         return None
     page = glyph_page(glyph[0])
     return None if page is None else Hover(document.lines.range(glyph[1], glyph[2]), page)
+
+
+def _clause(document: Document, offset: int) -> Hover | None:
+    """A word of a clause of an `input` or `output`."""
+    statement = document.index.statement_at(offset)
+    if statement is None:
+        return None
+    for kind, first, last in lexemes(document.text[statement.start : statement.end]):
+        start, end = statement.start + first, statement.start + last
+        if kind is TokenKind.NAME and start <= offset <= end:
+            word = document.text[start:end]
+            says = clause_words(document.text[statement.start : start]).get(word)
+            return None if says is None else Hover(document.lines.range(start, end), f"**{word}**\n\n{says}")
+    return None
 
 
 def glyph_at(document: Document, offset: int) -> tuple[str, int, int] | None:

@@ -15,6 +15,7 @@ from typing import Protocol
 
 from ...lang.lexer import NAME, in_prose
 from ...lang.primitives import ELEMENT_NAMES, PRIMITIVES, RESERVED_WORDS, Primitive, Role
+from ...lang.reading_clauses import clause_words
 from ...lang.resolution.symbols import SymbolKind
 from ..display import library
 from ..display.library import LibraryEntry
@@ -100,8 +101,13 @@ def candidates(line: str, scope: Scope, prefix: str = "`", after: int = 0) -> li
     if member is not None and members is not None:
         length = len(member[2])
         return [Candidate(name, length, name, KINDS[kind], about, 0, entry=entry) for (name, kind, about), entry in members]
-    word = _WORD.search(line)
-    return list(_words("" if word is None else word.group(), scope))
+    found = _WORD.search(line)
+    word = "" if found is None else found.group()
+    clauses = clause_words(line[: len(line) - len(word)])
+    return [
+        *[Candidate(one, len(word), one, Kind.KEYWORD, says, -1) for one, says in clauses.items()],
+        *(_words(word, scope) if "as" in clauses or not clauses else ()),
+    ]
 
 
 def pending(before: str, prefix: str, after: int = 0) -> str | None:

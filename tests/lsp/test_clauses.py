@@ -1,0 +1,68 @@
+"""Clauses of `input` and `output`: hover says what each word means, completion offers those that may stand at a place."""
+
+from __future__ import annotations
+
+import pytest
+
+from rho.shell.lsp.completing import completion
+from rho.shell.lsp.hover import hover
+
+from .texts import marked
+
+INPUT = 'input d : i64[n] ← "a.csv:day" as date missing 0 sep ";" decimal ","\n'
+CLAUSES = {"as", "missing", "sep", "decimal"}
+FORMS = {"date", "time", "present"}
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (INPUT.replace("as date", "‸as date"), "How cells are read"),
+        (INPUT.replace("date", "da‸te"), "days since 1970"),
+        (INPUT.replace("date", "ti‸me"), "microseconds"),
+        (INPUT.replace("date", "present‸"), "filled"),
+        (INPUT.replace("missing", "mis‸sing"), "`NA`"),
+        (INPUT.replace("sep", "se‸p"), "separates"),
+        (INPUT.replace("decimal", "‸decimal"), "decimal sign"),
+        ("input x : i64[n] a‸s date\n", "How cells are read"),
+        ("day ← 3\noutput day a‸s date\n", "written as text"),
+        ("day ← 3\noutput day as da‸te\n", "days since 1970"),
+    ],
+)
+def test_hover_on_a_clause(text: str, says: str) -> None:
+    found = hover(*marked(text))
+    assert found is not None and says in found.markdown
+
+
+@pytest.mark.parametrize(
+    "text", ["date ← 3\nda‸te+1\n", "sep ← 1\nx ← se‸p\n", "time ← 2\noutput ti‸me\n", "input da‸te : i64[n]\n"]
+)
+def test_these_words_are_names_elsewhere(text: str) -> None:
+    found = hover(*marked(text))
+    assert found is not None and "1970" not in found.markdown and "separates" not in found.markdown
+
+
+def labels(text: str) -> list[str]:
+    return [item.label for item in sorted(completion(*marked(text)), key=lambda item: item.order)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['input d : i64[n] ← "a.csv:day" ‸', 'input d : i64[n] ← "a.csv:day" mi‸', "input d : i64 a‸", "input d : i64[n] as date ‸"],
+)
+def test_clauses_are_offered_first_after_the_path_or_the_type(text: str) -> None:
+    assert set(labels(text)[:4]) == CLAUSES
+
+
+def test_the_forms_are_all_that_is_offered_after_as() -> None:
+    assert set(labels('input d : i64[n] ← "a.csv:day" as ‸')) == FORMS
+    assert set(labels("day ← 3\noutput day as ti‸")) == {"date", "time"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["input d : ‸", "input d : i64[‸", "input ‸", "output ‸", "output d ← ‸", "f : i64[n] ‸", "input d : f64[n] where n ‸"],
+)
+def test_no_clause_is_offered_elsewhere(text: str) -> None:
+    assert not (CLAUSES - {"as"} | FORMS) & set(labels(text))
+    assert "as" not in labels(text)
