@@ -31,8 +31,8 @@ from .ir import ZERO, Index, LoopKind, Program, Role, View, plus, times
 from .orders import integer, whole_multiples
 from .written import Written
 
-_RUNS: Final = 16
-"""Runs that are gone along side by side."""
+_RUNS: Final = 8
+"""Runs that are gone along side by side: as many as are turned, and their scratch does not crowd the nearest cache."""
 _LINES: Final = 8
 """Short lines that are, too, where there are so many."""
 _TOGETHER: Final = 8
