@@ -269,14 +269,14 @@ class Runner:
         files = sorted({str(mutant.path) for mutant in self.mutants})
         watch = Coverage(data_file=None, include=files, config_file=False)
         reached, lines = Reached(), defaultdict(list)
-        watch.start()
         for item in session.items:
+            watch.start()  # again for each: what a test does may end it
             watch.switch_context(item.nodeid)
             self.failed, began = False, time.monotonic()
             self._run(item)
             if not self.failed:  # which some do when they are watched
                 reached.seconds[item.nodeid] = time.monotonic() - began
-        watch.stop()
+            watch.stop()
         for item in session.items:  # nor does it count if it fails when it is run again
             self.failed = False
             self._run(item)

@@ -1,15 +1,15 @@
-"""What the planner promises, measured: `python benchmarks/planning.py [split] [graphs] [scale] [heft]`.
+"""What the planner promises, measured: `python benchmarks/planning.py [split] [graphs] [scale]`.
 
 * split: one phase over 40 unequal devices, proved.
 * graphs: fifty seeded graphs of 16 phases on 4 classes of devices, with shared links and memory limits: how many are proved
   within 5 s, and the gap of the rest.
 * scale: 1,000 phases on 10,000 devices of 5 classes, with the bound and the gap.
-* heft: makespans against HEFT of the package `anrg-saga`, contention off, on 100 random instances (skipped if it is not there).
+
+What other planners find is `second_opinions.py`.
 """
 
 from __future__ import annotations
 
-import logging
 import random
 import sys
 import time
@@ -17,7 +17,6 @@ from fractions import Fraction
 
 from rho.backend.schedule.problem import (
     Answer,
-    Contention,
     DeviceGroup,
     Edge,
     Link,
@@ -144,69 +143,8 @@ def scale() -> None:
     print("  baselines: " + ", ".join(f"{b.name} {b.ticks}" for b in answer.baselines))
 
 
-def related(seed: int) -> tuple[Problem, list[int], list[int], list[tuple[int, int, int]], dict[tuple[int, int], int]]:
-    """A random graph on processors of different speeds, all numbers divisible: the problem, and what it was made of: costs,
-    speeds, edges (from, to, size), speeds of links."""
-    draw = random.Random(1000 + seed)
-    count, nodes = draw.randint(8, 16), draw.randint(3, 4)
-    costs = [60 * draw.randint(1, 20) for _ in range(count)]
-    speeds = [draw.choice((1, 2, 3, 4, 5, 6)) for _ in range(nodes)]
-    sizes = [6 * draw.randint(0, 60) for _ in range(count)]  # of an output, for all that read it
-    rates = {(a, b): draw.choice((1, 2, 3)) for a in range(nodes) for b in range(a + 1, nodes)}
-    edges = [(p, q, sizes[p]) for q in range(1, count) for p in sorted(draw.sample(range(q), min(q, draw.randint(1, 3))))]
-    devices = tuple(DeviceGroup(f"n{i}", f"n{i}", home=i == 0) for i in range(nodes))
-    links = tuple(Link(f"l{a}{b}", f"n{a}", f"n{b}", bytes_per_tick=Fraction(rate)) for (a, b), rate in rates.items())
-    phases = tuple(
-        PhaseTask(f"t{p}", {f"n{i}": Ticks(((1, cost // speed),)) for i, speed in enumerate(speeds)}, out_bytes=sizes[p])
-        for p, cost in enumerate(costs)
-    )
-    problem = Problem(
-        devices,
-        links,
-        phases,
-        tuple(Edge(PhaseIndex(p), PhaseIndex(q)) for p, q, _ in edges),
-        contention=Contention.OFF,
-    )
-    return problem, costs, speeds, edges, rates
-
-
-def heft(count: int = 100) -> None:
-    try:
-        from saga import Network, TaskGraph
-        from saga.schedulers.heft import HeftScheduler
-    except ImportError:
-        print("heft: anrg-saga is not installed; skipped (a fresh environment is best: it brings many packages)")
-        return
-    logging.getLogger().setLevel(logging.ERROR)
-    ratios: list[float] = []
-    own: list[float] = []
-    proved = 0
-    for seed in range(count):
-        problem, costs, speeds, edges, rates = related(seed)
-        network = Network.create(
-            [(f"n{i}", float(speed)) for i, speed in enumerate(speeds)],
-            [(f"n{a}", f"n{b}", float(rate)) for (a, b), rate in rates.items()],
-        )
-        tasks = TaskGraph.create(
-            [(f"t{p}", float(cost)) for p, cost in enumerate(costs)],
-            [(f"t{p}", f"t{q}", float(size)) for p, q, size in edges],
-        )
-        theirs = HeftScheduler().schedule(network, tasks).makespan
-        answer, _ = timed(problem)
-        proved += answer.status is Status.OPTIMAL
-        ratios.append(theirs / answer.values[0])
-        own.append(theirs / next(b.ticks or 0 for b in answer.baselines if b.name == "HEFT"))
-        if ratios[-1] < 1 - 1e-9:
-            print(f"  instance {seed}: worse than HEFT: {answer.values[0]} against {theirs}")
-    ordered = sorted(ratios)
-    shown = ", ".join(f"p{q} {ordered[min(count - 1, q * count // 100)]:.3f}" for q in (0, 10, 25, 50, 75, 90))
-    print(f"HEFT of anrg-saga over Rho on {count} instances: {shown}, most {ordered[-1]:.3f}")
-    print(f"  never worse: {ordered[0] >= 1 - 1e-9}; {proved} proved optimal")
-    print(f"  HEFT of anrg-saga over Rho's HEFT: {min(own):.3f} to {max(own):.3f}, mean {sum(own) / count:.3f}")
-
-
 def main(names: list[str]) -> None:
-    known = {"split": split, "graphs": graphs, "scale": scale, "heft": heft}
+    known = {"split": split, "graphs": graphs, "scale": scale}
     for name in names or known:
         known[name]()
 

@@ -97,14 +97,27 @@ def data_file(path: str) -> str:
     return split_member(path)[0]
 
 
-def check_names(core: Core, request: Request) -> None:
-    """Every name of the request exists in the program, and every input has a file, unless sizes are given instead."""
+def check_names(core: Core, request: Request, instead: str = "") -> None:
+    """Every name of the request exists in the program, and every input has a file, unless sizes are given instead.
+
+    `instead`: options that would do as well as files."""
     check_given(core, request)
     missing = [entry.name for entry in core.data if entry.path is None and entry.name not in request.inputs]
     if missing and not request.sizes:
-        needed = " ".join(f"--in {name}=PATH" for name in missing)
+        needed = [" ".join(f"--in {name}=PATH" for name in missing), *([instead] if instead else [])]
         which = "input" if len(missing) == 1 else "inputs"
-        raise UsageError(f"no file is named for the {which} {_listed(missing)} of this program", f"give {needed}")
+        message = f"no file is named for the {which} {_listed(missing)} of this program"
+        raise UsageError(message, f"give {', or '.join(needed)}")
+
+
+def size_options(core: Core) -> str:
+    """The options that say how large the data of inputs is, without it; empty if their types name no sizes."""
+    params = {param.variable for param in core.params}
+    return _size_options(sorted({variable.name for variable in sizes_of(core) if variable not in params}))
+
+
+def _size_options(names: Sequence[str]) -> str:
+    return " ".join(f"--size {name}=N" for name in names)
 
 
 def check_given(core: Core, request: Request) -> None:
@@ -118,8 +131,7 @@ def check_given(core: Core, request: Request) -> None:
 
 def needs_sizes(lacking: LackingSizes) -> UsageError:
     """What to give when nothing says how large the data is."""
-    needed = " ".join(f"--size {name}=N" for name in lacking.names)
-    return UsageError(f"nothing says how large this program's data is: {lacking}", f"give {needed}")
+    return UsageError(f"nothing says how large this program's data is: {lacking}", f"give {_size_options(lacking.names)}")
 
 
 def _known(option: str, given: Mapping[str, object], known: Sequence[str], what: str) -> None:

@@ -22,6 +22,7 @@ from rho.backend.schedule.problem import (
     Edge,
     Line,
     Link,
+    Order,
     PhaseIndex,
     PhaseTask,
     Place,
@@ -320,3 +321,44 @@ def test_steps_in_queues_of_the_other_kind() -> None:
         sync = Synchronisation(queues, fences, waits) if steps == right else Synchronisation(queues, (), ())
         found = verify_schedule(problem, schedule, sync)
         assert {v.code for v in found} == (set() if steps == right else {Rule.V2}), steps
+
+
+@pytest.mark.parametrize("size", [4, 0])
+def test_the_transfers_of_a_channel_are_in_one_queue(size: int) -> None:
+    """Those that occupy it for no tick may be in any."""
+    phases = (PhaseTask("x", both(2), out_bytes=size), PhaseTask("y", both(2), out_bytes=size))
+    devices = (DeviceGroup("cpu0", "cpu", home=True), DeviceGroup("gpu0", "gpu"))
+    problem = Problem(devices, (Link("bus", "cpu0", "gpu0", bytes_per_tick=Fraction(1)),), phases, ())
+    cpu, gpu = DeviceIndex(0), DeviceIndex(1)
+    shards = tuple(Shard(PhaseIndex(p), cpu, 0, 1, 2 * p, 2 * p + 2) for p in range(2))
+    begins = (4, 4 + size)
+    moves = tuple(Transfer(PhaseIndex(p), cpu, gpu, 0, size, size, 0, t, t + size, t + size) for p, t in enumerate(begins))
+    first, second = (Step(StepKind.TRANSFER, p) for p in range(2))
+    for channels in (((first, second),), ((first,), (second,))):
+        runs = Queue(QueueKind.COMPUTE, "cpu0", cpu, (Step(StepKind.SHARD, 0), Step(StepKind.SHARD, 1)))
+        copies = [Queue(QueueKind.COPY, f"bus{k}", None, steps) for k, steps in enumerate(channels)]
+        queues = (runs, Queue(QueueKind.COMPUTE, "gpu0", gpu, ()), *copies)
+        fences = (Fence(0, cpu, ((QueueIndex(0), 0),)), Fence(1, cpu, ((QueueIndex(0), 1),)))
+        waits = (Wait(QueueIndex(2), 0, 0), Wait(QueueIndex(1 + len(channels)), 2 - len(channels), 1))
+        found = verify_schedule(problem, Schedule(shards, (), moves), Synchronisation(queues, fences, waits))
+        assert {v.code for v in found} == ({Rule.V2} if size and len(channels) == 2 else set()), found
+
+
+def test_what_starts_with_the_last_of_an_order_does_not_come_after_it() -> None:
+    phases = (PhaseTask("x", both(2)), PhaseTask("y", both(2)))
+    devices = (DeviceGroup("cpu0", "cpu", home=True), DeviceGroup("gpu0", "gpu"))
+    order = Order(Line(1, "order x"), (None, PhaseIndex(0)))
+    problem = Problem(devices, (), phases, (), directives=(order,))
+    for start, late in ((0, False), (1, True)):
+        shards = tuple(Shard(PhaseIndex(p), DeviceIndex(p), 0, 1, t, t + 2) for p, t in enumerate((0, start)))
+        found = verify_schedule(problem, Schedule(shards, (), ()))
+        assert {v.code for v in found} == ({Rule.V8} if late else set()), found
+
+
+def test_the_memory_of_what_holds_nothing_suffices() -> None:
+    """Of a device on which nothing is, not a byte is in use."""
+    devices = (DeviceGroup("cpu0", "cpu", home=True), DeviceGroup("gpu0", "gpu", memory=0))
+    problem = Problem(devices, (), (PhaseTask("x", both(2), out_bytes=4),), ())
+    for device, full in ((0, False), (1, True)):
+        found = verify_schedule(problem, Schedule((Shard(PhaseIndex(0), DeviceIndex(device), 0, 1, 0, 2),), (), ()))
+        assert {v.code for v in found} == ({Rule.V5} if full else set()), found

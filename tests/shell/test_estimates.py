@@ -175,6 +175,17 @@ def test_a_plan_for_sizes_needs_no_data(folder: Path, rho: Rho) -> None:
     assert "k=9" in rho("plan", "sums.rho", "--size", "n=20", "--size", "m=5", "--set", "k=9").out
 
 
+def test_a_plan_without_data_says_that_sizes_would_do(folder: Path, rho: Rho) -> None:
+    (folder / "fixed.rho").write_text("input x : f64[3]\noutput y ← +/x\n")
+    for command, hint in (
+        (("plan", "sums.rho"), "give --in x=PATH, or --size m=N --size n=N"),
+        (("plan", "fixed.rho"), "give --in x=PATH"),
+        (("run", "sums.rho"), "give --in x=PATH"),
+    ):
+        refused = rho(*command)
+        assert refused.code == 2 and refused.err.splitlines()[-1].strip() == hint, refused.err
+
+
 def test_sizes_go_before_those_of_the_data(folder: Path, rho: Rho) -> None:
     assert "n=30" in rho("plan", "filed.rho").out
     other = rho("plan", "filed.rho", "--size", "n=7000").out.splitlines()[0]
