@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ..backend.graph.bind import BoundGraph
     from ..backend.run.machine import Observer
     from ..backend.schedule.plan.model import Plan, PlannedFile
+    from ..backend.schedule.streams.scratch import Scratch
     from ..typechecker.core import Core
     from .cli.requests import Request
     from .execution.loading import InputFile
@@ -108,6 +109,7 @@ class Session:
         taken = file_memory(bound, request, files)
         allowed = fits(made, request.limits.memory, taken)
         kept, runs = None, not full
+        scratch: tuple[Scratch, ...] = ()
         if scheduling is not None:
             from .execution.scheduling import Use
             from .execution.stored_plans import passes_kept
@@ -124,12 +126,12 @@ class Session:
                 if kept is None and (core.schedules or request.sizes or (scheduling is not None and scheduling.asks_devices)):
                     raise CannotStream(bound.graph.phases[0], "")
                 asked = asked_of(request, core, allowed, kept, runs=runs)
-                made, bound = streamed_plan(core, bound, files, asked, device, texts, Detail.FULL if full else Detail.STEPS)
-                taken = FileMemory()
+                made, planned = streamed_plan(core, bound, files, asked, device, texts, Detail.FULL if full else Detail.STEPS)
+                bound, scratch, taken = planned.bound, planned.scratch, FileMemory()
             except CannotStream as trouble:
                 refuse_memory(candidate, made, request.limits.memory, taken, trouble)
         check_time(candidate, request.limits.seconds)
-        loaded = Loaded(checked, core, request, files, bound, made, file_bytes=taken.bytes)
+        loaded = Loaded(checked, core, request, files, bound, made, file_bytes=taken.bytes, scratch=scratch)
         if made.stores or (scheduling is None and not core.schedules):
             return loaded
         from .execution.scheduling import Scheduling, Use, load_scheduled

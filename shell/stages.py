@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ..backend.graph.bind import BoundGraph
     from ..backend.run.machine import Observer, Results
     from ..backend.schedule.plan.model import Plan
+    from ..backend.schedule.streams.scratch import Scratch
     from ..typechecker.core import Core
     from .cli.requests import Request
     from .execution.loading import InputFile
@@ -72,7 +73,7 @@ class Loaded:
 
     `simulated`: the plan's devices are declared, and each is held to its memory while it runs here.  `file_bytes`: what
     reading or writing a file takes at most, beside the arrays.  `warnings`: of directives.  `elsewhere`: what runs it, if not
-    this process alone.
+    this process alone.  `scratch`: what is ordered on disk.
     """
 
     checked: Checked
@@ -85,3 +86,4 @@ class Loaded:
     file_bytes: int = 0
     warnings: tuple[Diagnostic, ...] = ()
     elsewhere: Runner | None = None
+    scratch: tuple[Scratch, ...] = ()

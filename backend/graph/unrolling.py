@@ -47,16 +47,16 @@ def unrolled(bound: BoundGraph, loop: Loop) -> BoundGraph:
                 state = tuple(own.get(value, value) for value in loop.body.results)
             names = dict(zip(loop.results, state, strict=True))
         else:
-            phases.append(_renamed(phase, names))
+            phases.append(renamed(phase, names))
     made = replace(graph, phases=tuple(phases), types=copier.types, names=copier.names)
     return BoundGraph(made, bound.sizes)
 
 
-def _renamed(phase: Phase, names: Mapping[ValueId, ValueId]) -> Phase:
+def renamed(phase: Phase, names: Mapping[ValueId, ValueId]) -> Phase:
     """The phase and all inside it reading other values."""
 
     def inside(sub: SubGraph) -> SubGraph:
-        phases = tuple(_renamed(inner, names) for inner in sub.phases)
+        phases = tuple(renamed(inner, names) for inner in sub.phases)
         return SubGraph(sub.params, phases, tuple(names.get(value, value) for value in sub.results))
 
     return traverse.with_subgraphs(traverse.rename_operands(phase, names), inside)

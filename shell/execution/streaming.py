@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ...backend.run.streams.driver import Stores
     from ...backend.schedule.plan.model import Device, Plan, PlannedFile, StreamStep
     from ...backend.schedule.single.one_device import Detail
-    from ...backend.schedule.streams.planning import Target
+    from ...backend.schedule.streams.planning import Streaming, Target
     from ...typechecker.core import Core
     from ..cli.requests import Request
 
@@ -90,7 +90,8 @@ def asked_of(request: Request, core: Core, allowed: int | None, kept: Kept | Non
     if kept is None:
         assert allowed is not None, "what fits is not streamed"
         return Asked(allowed, sinks)
-    written = {store.name for store in kept.plan.stores if store.access is Access.WRITE}
+    read = {store.name for store in kept.plan.stores if store.access is Access.READ}  # what is both is scratch
+    written = {store.name for store in kept.plan.stores if store.access is Access.WRITE} - read
     if missing := sorted(written - sinks.keys()):
         message = f"the plan writes `{missing[0]}` as it comes, and there is no file for it"
         raise Refused([Diagnostic(Code.E702, message, Span(kept.path, 0, 0), notes=(f"add `--out {missing[0]}=FILE.npy`",))])
@@ -107,8 +108,8 @@ def no_devices(kept: Kept) -> Refused:
 def streamed_plan(
     core: Core, bound: BoundGraph, files: Mapping[str, InputFile], asked: Asked, device: Device,
     texts: tuple[PlannedFile, ...], detail: Detail,
-) -> tuple[Plan, BoundGraph]:  # fmt: skip
-    """The plan and the graph that it is of.  CannotStream: by which phase there is none.  Refused: the plan that is kept is not
+) -> tuple[Plan, Streaming]:  # fmt: skip
+    """The plan and what it is of.  CannotStream: by which phase there is none.  Refused: the plan that is kept is not
     what is made with its tiles."""
     from ...backend.schedule.plan.model import Access
     from ...backend.schedule.program.planning import require_current
@@ -127,13 +128,13 @@ def streamed_plan(
     if not sources:
         raise CannotStream(bound.graph.phases[0], "")
     stored = {name: Stored(source.bytes, source.beside, source.going_back) for name, source in sources.items()}
-    made, bound = plan_streams(Streaming(bound, stored, asked.sinks, limit, rows), device, texts, detail)
-    faults = faults_of_streams(made, bound, stored, limit)
+    made, planned = plan_streams(Streaming(bound, stored, asked.sinks, limit, rows), device, texts, detail)
+    faults = faults_of_streams(made, planned.bound, planned.sources, limit)
     if kept is not None:
         same = (made.main.queues, made.stores) == (kept.plan.main.queues, kept.plan.stores)
         require_right(faults or ([] if same else [_OTHER]), kept.path)
     certain(not faults, f"a plan that streams is right: {faults[:1]}")
-    return made, bound
+    return made, planned
 
 
 _OTHER: Final = "its passes and steps are not those of a plan with its tiles"
@@ -144,11 +145,12 @@ def stores_of(loaded: Loaded) -> Stores:
     from ...backend.run.files import check_declared, located, row_source, sink_type
     from ...backend.run.files.trouble import damaged
     from ...backend.run.streams.driver import Stores
+    from ...backend.run.streams.sorting import SortedRuns
     from ...backend.schedule.plan.model import Access
 
     core, sources, checks = loaded.core, {}, {}
-    names = [store.name for store in loaded.plan.stores if store.access is Access.READ]
-    for name in names:
+    runs = {scratch.name: SortedRuns(scratch) for scratch in loaded.scratch}
+    for name in [store.name for store in loaded.plan.stores if store.access is Access.READ and store.name not in runs]:
         file = loaded.files[name]
         type = core.types[file.entry.value]
         with located(file.shown, file.entry.span):
@@ -169,7 +171,7 @@ def stores_of(loaded: Loaded) -> Stores:
             sink = sink_type(path, type.element.kind, entry.reading)
             assert sink is not None, "only outputs whose files take tiles are written so"
             sinks[entry.name] = sink(path, type.element.kind, shape)
-    return Stores(sources, sinks, checks)
+    return Stores({**sources, **runs}, {**sinks, **runs}, checks)
 
 
 def require_one_run(loaded: Loaded, what: str) -> None:
@@ -182,16 +184,17 @@ def require_one_run(loaded: Loaded, what: str) -> None:
 def stream_lines(loaded: Loaded) -> list[str]:
     """What the passes of a plan read, write and take: `streams x: 1.0 GB in 1 pass of 64 tiles, about 0.7 s`."""
     from ...backend.schedule.plan.explain import bytes_text
-    from ...backend.schedule.plan.model import Access
 
     if not loaded.plan.stores:
         return []
     steps = passes_of(loaded.plan)
-    names = ", ".join(f"`{store.name}`" for store in loaded.plan.stores if store.access is Access.READ)
+    names = ", ".join(f"`{store.name}`" for store in loaded.plan.stores if store.name in loaded.files)
     reads, writes = sum(step.reads for step in steps), sum(step.writes for step in steps)
     tiles = sum(step.tiles for step in steps)
     passes = "1 pass" if len(steps) == 1 else f"{len(steps)} passes"
     wrote = f", {bytes_text(writes)} written" if writes else ""
+    if loaded.scratch:
+        wrote += f" ({bytes_text(sum(one.bytes for one in loaded.scratch))} of them in temporary files)"
     return [
         f"streams {names}: {bytes_text(reads)} read in {passes} of {tiles:,} tiles in all{wrote}, "
         f"about {duration(round(predicted_seconds(loaded) * 1e9))}"

@@ -78,6 +78,13 @@ CASES = (
     Case("a state of two", _X + "{⌽⍵+0.5×(+/x-⍵[0])÷≢x}⍣3 ⊢ 1 2.0", passes=3),
     Case("clusters", _M + _MEANS, passes=5),
     Case("places in rows", _M + "l ← {⊃⍋⍵}⍤1 ⊢ m\noutput l\n+/l"),
+    Case("sorted", _X + "z ← x[⍋x]\noutput z\n+/x", passes=2),
+    Case("sorted downwards", _I + "z ← i[⍒i]\noutput z", passes=2),
+    Case("sorted and used", _X + "z ← (x×x)[⍋x×x]\n+/z×⍳≢z\n⌈/(1↓z)-¯1↓z", passes=2),
+    Case("grade", _X + "g ← ⍋x\noutput g", passes=2),
+    Case("grade of few", _XK + "g ← ⍒k\noutput g\n+/2×g", passes=2),
+    Case("grade of a comparison", _X + "g ← ⍋x>0\noutput g", passes=2),
+    Case("two orders", _XY + "a ← x[⍋x]\nb ← y[⍒y]\n+/a×b\noutput a", passes=3),
     Case("compared", _XY + "∧/x≤y+1e9\n∨/x>1e9"),
 )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import tempfile
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 
 from rho.backend.run.files.npy_rows import NpySink, NpySource
+from rho.backend.run.streams.sorting import SortedRuns
 from rho.lang import temporaries
 from rho.lang.diagnostics import Refused, RhoError, RunFailed
 from rho.shell.session import Session
@@ -91,6 +93,38 @@ def test_a_disk_that_fills_up(folder: Path, monkeypatch: pytest.MonkeyPatch) -> 
     _fails(WRITES, folder, "E708")
 
 
+SORTS = "input x : f64[n] where n ≥ 8\nz ← x[⍋x]\noutput z"
+
+
+def test_a_disk_that_fills_up_with_runs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(runs: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    _third(monkeypatch, SortedRuns, "put", full)
+    _fails(SORTS, folder, "E708")
+
+
+def test_runs_that_are_cut_off(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _third(monkeypatch, SortedRuns, "read", lambda runs: runs.file.truncate(100_000))  # type: ignore[attr-defined]
+    _fails(SORTS, folder, "E705")
+
+
+@pytest.mark.parametrize("name", ["put", "read"])
+def test_an_interrupt_leaves_no_runs(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(runs: object) -> None:
+        raise KeyboardInterrupt
+
+    scratch = folder / "scratch"
+    scratch.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
+    _third(monkeypatch, SortedRuns, name, interrupt)
+    before = sorted(folder.iterdir())
+    with pytest.raises(KeyboardInterrupt):
+        results(loaded(SORTS, folder, LIMIT))
+    assert sorted(folder.iterdir()) == before and not list(scratch.iterdir())
+    assert not [thread for thread in threading.enumerate() if thread.name == "rho reader"]
+
+
 @pytest.mark.parametrize(("owner", "name"), [(NpySource, "read"), (NpySink, "put")])
 def test_an_interrupt(folder: Path, monkeypatch: pytest.MonkeyPatch, owner: type, name: str) -> None:
     def interrupt(of: object) -> None:
@@ -114,7 +148,8 @@ def test_a_check_that_fails_in_a_later_tile(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("input x : f64[n] where n ≥ 8\ng ← ⍋x\noutput g", "`⍋` needs it as a whole"),
+        ("input x : f64[n] where n ≥ 8\ng ← ⍋x∘.+0 1\noutput g", "`⍋` needs it as a whole"),
+        ("input x : f64[n] where n ≥ 8\ny ← (2×x)[⍋x]\noutput y", "needs it as a whole"),
         ("input x : f64[n] where n ≥ 8\nx", "needs it as a whole"),
         ("input x : f64[n] where n ≥ 8\n{⍵+(+/x-⍵)÷≢x}⍣(9 ⋄ {1e¯9>|⍺-⍵}) ⊢ 0.0", "is known only when it runs"),
         ("input x : f64[n] where n ≥ 8\n{⍵+(+/x-⍵)÷≢x}⍣\\9 ⊢ 0.0", "in each turn, and all its states are kept"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -49,7 +50,7 @@ for shown in outcome.outputs.values():
         shown.value.discard()
 print(after - before, bytes_after - bytes_before)
 """
-_NAMES = ("hypotenuse", "stencil", "variance", "written")
+_NAMES = ("hypotenuse", "stencil", "variance", "written", "sorted", "grade")
 
 
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="needs Linux's accounts of a process")
@@ -61,12 +62,15 @@ def test_a_file_five_times_the_limit(name: str, tmp_path: Path) -> None:
         (tmp_path / folder).mkdir()
         np.save(tmp_path / folder / "x.npy", draw.standard_normal(n))
     code = _PEAK.format(tests=str(Path(__file__).parents[1]), text=case.text, limit=LIMIT)
-    ran = subprocess.run(
-        [sys.executable, "-c", code, str(tmp_path / "small"), str(tmp_path / "big")], capture_output=True, text=True, timeout=300
-    )
-    assert ran.returncode == 0, ran.stderr
+    command = [sys.executable, "-c", code, str(tmp_path / "small"), str(tmp_path / "big")]
+    stored = {name: text for name, text in os.environ.items() if name != "RHO_KERNEL_CACHE"}
+    stored["XDG_CACHE_HOME"] = str(tmp_path)  # compilers take memory, once
+    for _ in range(2):
+        ran = subprocess.run(command, capture_output=True, text=True, timeout=300, env=stored)
+        assert ran.returncode == 0, ran.stderr
     grown, read = map(int, ran.stdout.split())
     assert grown <= LIMIT, f"{grown:,} bytes more than a run in few small tiles"
-    assert read <= 1.05 * case.passes * 40_000_000 + 1_000_000
     program = loaded(case.text, tmp_path / "big", LIMIT)
+    scratch = sum(one.bytes for one in program.scratch)
+    assert read <= 1.05 * ((case.passes - bool(scratch)) * 40_000_000 + scratch) + 1_000_000
     assert max(count for _, count in program.plan.main.peak) <= LIMIT

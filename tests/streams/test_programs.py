@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -91,3 +92,25 @@ def test_a_matrix_of_many_tiles(tmp_path: Path) -> None:
     steps = [step for step in program.plan.main.queues[0].steps if isinstance(step, StreamStep)]
     assert all(step.tiles > MOST_KINDS for step in steps)
     assert same_bits(results(program), results(loaded(text, tmp_path, None)))
+
+
+def _hard(n: int) -> dict[str, Any]:
+    draw = np.random.default_rng(3)
+    mixed = draw.choice(np.array([0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan]), n)
+    return {
+        "signed zeros, infinities and NaN": mixed,
+        "all the same": np.full(n, 2.0),
+        "in order": np.arange(n) * 0.5,
+        "in reverse": np.arange(n)[::-1] * 0.5,
+        "sawtooth": np.arange(n) % 1000.0,
+    }
+
+
+@pytest.mark.parametrize("name", list(_hard(8)))
+def test_orders_of_hard_values(name: str, tmp_path: Path) -> None:
+    np.save(tmp_path / "x.npy", _hard(400_003)[name])
+    head = "input x : f64[n] where n ≥ 8\n"
+    for text in ("z ← x[⍋x]\noutput z", "z ← x[⍒x]\noutput z", "g ← ⍋x\noutput g", "g ← ⍒x\noutput g"):
+        program = loaded(head + text, tmp_path, 1_500_000)
+        assert program.scratch
+        assert same_bits(results(program), results(loaded(head + text, tmp_path, None))), text

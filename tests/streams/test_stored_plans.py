@@ -95,3 +95,18 @@ def test_turns_of_a_loop_are_passes_of_a_kept_plan(tmp_path: Path, capsys: pytes
     assert main(["run", "--plan", plan, "--allow-read", str(tmp_path)]) == 0
     told = capsys.readouterr()
     assert told.out == expected and "4 passes" in told.err
+
+
+def test_a_kept_plan_sorts_on_disk(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    np.save(tmp_path / "x.npy", np.random.default_rng(1).standard_normal(700_003))
+    (tmp_path / "p.rho").write_text('input x : f64[n] ← "x.npy"\ng ← ⍒x\noutput g\n')
+    plan, program, out = (str(tmp_path / name) for name in ("p.json", "p.rho", "g.npy"))
+    assert main(["run", program, "--out", f"g={out}"]) == 0
+    expected = Path(out).read_bytes()
+    assert main(["plan", program, "--max-memory", "3MB", "-o", plan]) == 0
+    assert main(["plan", "--check", plan]) == 0
+    capsys.readouterr()
+    Path(out).unlink()
+    assert main(["run", "--plan", plan, "--allow-read", str(tmp_path), "--out", f"g={out}"]) == 0
+    assert "11.2 MB of them in temporary files" in capsys.readouterr().err
+    assert Path(out).read_bytes() == expected

@@ -35,6 +35,7 @@ from ..prepared import PreparedPlan
 from ..shards import pair_of, reduction_of
 from .joining import Joined, pair_of_places
 from .ring import Ring
+from .sorting import SortedRuns
 
 
 @dataclass(slots=True)
@@ -42,7 +43,7 @@ class Stores:
     """Inputs that are read tile by tile, outputs that are written so, and how far that has come."""
 
     sources: Mapping[str, RowSource]
-    sinks: Mapping[str, RowSink] = field(default_factory=dict)
+    sinks: Mapping[str, RowSink | SortedRuns] = field(default_factory=dict)
     checks: Mapping[str, Callable[[Any], None]] = field(default_factory=dict)
     """By input, what is checked of its items: RhoError."""
     progress: Progress = field(default_factory=Progress)
@@ -147,7 +148,8 @@ class _Run:
             assert isinstance(sink.phase, Output)
             self.write(sink.phase, lambda store: store.end())
             kept = self.stores.sinks[sink.phase.name]
-            self.machine.outputs[sink.phase.name] = Shown(kept.kind, kept)
+            if not isinstance(kept, SortedRuns):  # which are nobody's output
+                self.machine.outputs[sink.phase.name] = Shown(kept.kind, kept)
         elif sink.ends is Ends.JOINED:
             for value in traverse.results(sink.phase):
                 made = self.joined[value].result()
@@ -161,7 +163,7 @@ class _Run:
                 made[~occupied] = identity_of(function_of(sink.phase), kind)
             self.memory[sink.phase.results[0]] = made
 
-    def write(self, output: Output, act: Callable[[RowSink], None]) -> None:
+    def write(self, output: Output, act: Callable[[RowSink | SortedRuns], None]) -> None:
         sink = self.stores.sinks[output.name]
         with located(sink.path, output.span), system_trouble():
             act(sink)

@@ -63,6 +63,7 @@ class _Builder:
     ends: list[tuple[int, Sink]] = field(default_factory=list)
     whole: list[tuple[int, Phase]] = field(default_factory=list)
     makers: dict[ValueId, Phase] = field(default_factory=dict)
+    stored: dict[str, int] = field(default_factory=dict)  # the pass after which an output has been written
     generated: set[ValueId] = field(default_factory=set)
     """See Note [Generated values]."""
 
@@ -74,12 +75,13 @@ class _Builder:
 
     def place(self, phase: Phase) -> None:
         if isinstance(phase, Input) and phase.name in self.sources:
-            self.axes[phase.result] = self.flows[phase.result] = 0
+            self.axes[phase.result], self.flows[phase.result] = 0, self.stored.get(phase.name, 0)
             return
         used = [value for value in dict.fromkeys(traverse.uses(phase)) if value in self.axes or value in self.there]
         flowing = [value for value in used if value in self.axes and value not in self.there]
         if isinstance(phase, Output) and flowing and phase.name in self.sinks:
             self.ends.append((self.flows[phase.arg], self.kept(phase, Ends.WRITTEN, phase.arg)))
+            self.stored[phase.name] = self.flows[phase.arg] + 1
             return
         cut = self.cut_of(phase, flowing)
         large = [value for value in flowing if prod(self.shape(value)) >= _LARGE]

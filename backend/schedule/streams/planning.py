@@ -23,7 +23,8 @@ from ...graph.unrolling import hindrance, unrolled
 from ..plan.model import ALIGNMENT, Access, Device, Plan, PlannedFile, PlannedStore, StreamStep
 from ..single.one_device import Detail, PlannedUnit, plan_one_device
 from .flow import CannotStream, flow_of
-from .passes import Demand, Ends, Flow, Pass, Rows, demand, out_of_order
+from .passes import Demand, Ends, Flow, Pass, Rows, Sink, demand, out_of_order
+from .scratch import Scratch, with_scratch
 from .tiles import key_of, tile_of
 
 DEPTH: Final = 2
@@ -62,24 +63,42 @@ class Target:
 @dataclass(frozen=True, slots=True)
 class Streaming:
     """What is to be planned: the inputs that may be read, and the outputs that may be written, tile by tile; `limit` bytes
-    in all.  `rows`: of a tile of each pass, where they have been chosen before."""
+    in all.  `rows`: of a tile of each pass, where they have been chosen before.  `scratch`: stores that are no files of the
+    program."""
 
     bound: BoundGraph
     sources: Mapping[str, Stored]
     sinks: Mapping[str, Target]
     limit: int
     rows: tuple[int, ...] | None = None
+    scratch: tuple[Scratch, ...] = ()
+
+    def with_scratch(self, bound: BoundGraph, scratch: Scratch) -> Streaming:
+        """With a store that is written and read."""
+        store = Stored(scratch.bytes, scratch.beside, going_back=False)
+        sources, sinks = {**self.sources, scratch.name: store}, {**self.sinks, scratch.name: Target()}
+        return replace(self, bound=bound, sources=sources, sinks=sinks, scratch=(*self.scratch, scratch))
+
+    def scratch_of(self, sink: Sink) -> Scratch | None:
+        """The scratch store that a flow ends in."""
+        if not isinstance(sink.phase, Output):
+            return None
+        return next((one for one in self.scratch if one.name == sink.phase.name), None)
 
 
 def plan_streams(
     asked: Streaming, device: Device, program: tuple[PlannedFile, ...] = (), detail: Detail = Detail.STEPS
-) -> tuple[Plan, BoundGraph]:  # fmt: skip
-    """The plan, whose peak is at most the limit, and the graph that it is of, where loops that need an input as a whole in each
-    turn are turns one after the other, each with passes of its own.  CannotStream: by which phase there is none."""
+) -> tuple[Plan, Streaming]:  # fmt: skip
+    """The plan, whose peak is at most the limit, and what it is of: loops that need an input as a whole in each turn are turns
+    one after the other in its graph, each with passes of its own, and what is sorted is put out and in.  CannotStream: by which
+    phase there is none."""
     while True:
         try:
-            return _planned(asked, device, program, detail), asked.bound
+            return _planned(asked, device, program, detail), asked
         except CannotStream as trouble:
+            if (ordered := with_scratch(asked.bound, trouble.phase)) is not None:
+                asked = asked.with_scratch(*ordered)
+                continue
             if not isinstance(trouble.phase, Loop):
                 raise
             if why := hindrance(trouble.phase, MOST_PHASES):
@@ -129,7 +148,15 @@ def _stores(asked: Streaming, flow: Flow) -> Iterator[PlannedStore]:
     for one in flow.passes:
         for sink in one.sinks:
             if sink.ends is Ends.WRITTEN and isinstance(sink.phase, Output):
-                yield PlannedStore(sink.phase.name, Access.WRITE, _bytes_of(flow, sink.phase.arg))
+                yield PlannedStore(sink.phase.name, Access.WRITE, _written_bytes(asked, flow, sink))
+
+
+def _written_bytes(asked: Streaming, flow: Flow, sink: Sink) -> int:
+    """That go to the store of a flow; none where it ends in memory."""
+    if not isinstance(sink.phase, Output):
+        return 0
+    scratch = asked.scratch_of(sink)
+    return _bytes_of(flow, sink.phase.arg) if scratch is None else scratch.bytes
 
 
 def _bytes_of(flow: Flow, value: ValueId, rows: Rows | None = None) -> int:
@@ -163,8 +190,11 @@ def _unit(asked: Streaming, flow: Flow, one: Pass, device: Device) -> PlannedUni
         if rows <= one.grain or asked.rows is not None:
             raise CannotStream(_worst(flow, one, rows), f"needs {need:,} bytes for {'a row' if rows == 1 else f'{rows:,} rows'}")
         rows = max(one.grain, rows // 2)
-    writes = sum(_bytes_of(flow, sink.phase.arg) for sink in one.sinks if isinstance(sink.phase, Output))
+    writes = sum(_written_bytes(asked, flow, sink) for sink in one.sinks)
     tiles = -(-one.size // rows)
+    for sink in one.sinks:
+        if (scratch := asked.scratch_of(sink)) is not None and tiles > scratch.most_runs:
+            raise CannotStream(sink.phase, f"would sort {tiles:,} parts, and at most {scratch.most_runs:,} are merged")
     step = StreamStep(tuple(phase.id for phase in one.phases), one.results, rows, tiles, DEPTH, reads, writes)
     outside = tuple(dict.fromkeys(value for phase in one.phases for value in flow.whole_operands(phase)))
     first = one.sinks[0].phase
@@ -247,7 +277,8 @@ def memory_of(asked: Streaming, flow: Flow, one: Pass, rows: int, device: Device
             if peaks[key] > asked.limit:
                 return peaks[key], reads
         most = max(most, peaks[key])
-    return most + _joined_bytes(flow, one, rows) + _beside(asked, one), reads
+    sorting = sum(scratch.sorting(rows) for sink in one.sinks if (scratch := asked.scratch_of(sink)) is not None)
+    return most + _joined_bytes(flow, one, rows) + _beside(asked, one) + sorting, reads
 
 
 def _stored_bytes(asked: Streaming, flow: Flow, one: Pass, needed: Demand) -> int:

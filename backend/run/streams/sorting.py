@@ -1,0 +1,189 @@
+"""Items ordered on disk: sorted runs in a scratch file that has no name, and their merge, some items at a time.
+
+Note [Merging].  Of every run some items are in memory.  Those that surely come next are all before the least of the last ones
+that are there: in runs before the one that has it, those equal to it too, since equal items stay in the order of the runs.
+
+The file is nameless (`tempfile.TemporaryFile`), so that it goes with the process, however that ends.
+
+Neighbours: `schedule.streams.scratch` (what is ordered), `cpu.library.keys` (the order), `driver`, `files.in_order`.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+
+from ....lang.codes import Code
+from ....typechecker.elements import Kind
+from ...schedule.streams.scratch import FEWEST, WORDS, Scratch
+from ..cpu.library.keys import order_columns, stable_order
+from ..cpu.library.sorting import sorted_items
+from ..files.filling import new_array
+from ..files.in_order import InOrder
+from ..files.trouble import FileTrouble
+
+_PLACES: Final = np.dtype(np.int64)
+
+
+class _Merged(InOrder):
+    """What nobody else can write."""
+
+    __slots__ = ()
+
+    def require_same(self, cursor: Any) -> None:
+        pass
+
+
+@dataclass(slots=True)
+class SortedRuns:
+    """A store that is written as runs and read as their merge."""
+
+    scratch: Scratch
+    file: Any = None
+    runs: list[tuple[int, int]] = field(default_factory=list)
+    """Where each begins in the file, and how many items it has."""
+
+    @property
+    def path(self) -> str:
+        return f"a temporary file in {tempfile.gettempdir()}"
+
+    @property
+    def kind(self) -> Kind:
+        return Kind.I64 if self.scratch.grades else self.scratch.kind
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (self.scratch.size,)
+
+    @property
+    def bytes(self) -> int:
+        return self.scratch.bytes
+
+    @property
+    def beside(self) -> int:
+        return self.scratch.beside
+
+    @property
+    def going_back(self) -> bool:
+        return False
+
+    # ------------------------------------------------------------------------------------- written
+
+    def begin(self) -> None:
+        """Room for all of it.  OSError."""
+        self.file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - it is open from pass to pass
+        if self.bytes and hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(self.file.fileno(), 0, self.bytes)
+
+    def put(self, slab: Any, axis: int, first: int) -> None:
+        """A run of the items from `first` on.  OSError."""
+        self.runs.append((self.file.tell(), len(slab)))
+        if not self.scratch.grades:
+            self._write(sorted_items(np.asarray(slab), descending=self.scratch.descending))
+            return
+        order = stable_order(self._keys(slab))
+        self._write(slab[order])
+        self._write((order + first).astype(_PLACES, copy=False))
+
+    def end(self) -> None:
+        """That was all.  OSError."""
+        if sum(count for _, count in self.runs) != self.scratch.size:
+            raise FileTrouble(Code.E708, "was not written whole")
+
+    def discard(self) -> None:
+        if self.file is not None:
+            self.file.close()
+
+    def _write(self, items: Any) -> None:
+        data, done = np.ascontiguousarray(items).view(np.uint8).data, 0
+        while done < len(data):
+            done += self.file.write(data[done:])
+
+    # ------------------------------------------------------------------------------------- read
+
+    def open(self) -> tuple[_Merged, Any]:
+        merged = _Merged(self.path, self.kind, self.shape, self.bytes, self.beside, False, lambda first: (0, self._blocks()), ())
+        return merged, merged.open()
+
+    def read(self, handle: tuple[_Merged, Any], first: int, into: Any, keep: int) -> None:
+        merged, cursor = handle
+        merged.read(cursor, first, into, keep)
+
+    def require_same(self, handle: tuple[_Merged, Any]) -> None:
+        pass
+
+    def close(self, handle: tuple[_Merged, Any]) -> None:
+        merged, cursor = handle
+        merged.close(cursor)
+
+    def _keys(self, items: Any) -> Any:
+        return order_columns(np.asarray(items), descending=self.scratch.descending)[0]
+
+    def _blocks(self) -> Iterator[Any]:
+        """The items, or their places, in order.  See Note [Merging]."""
+        room = max(FEWEST, self.beside // (max(1, len(self.runs)) * WORDS * 8))
+        heads = [_Head(self, start, count, room) for start, count in self.runs]
+        while heads := [head for head in heads if head.filled()]:
+            lasts = [head.keys[-1] for head in heads if head.left]
+            if lasts:
+                bound = min(lasts)
+                owner = next(place for place, head in enumerate(heads) if head.left and head.keys[-1] == bound)
+                sides = ["right" if place <= owner else "left" for place in range(len(heads))]
+                counts = [int(np.searchsorted(h.keys, bound, side)) for h, side in zip(heads, sides, strict=True)]  # type: ignore[call-overload]
+            else:
+                counts = [len(head.keys) for head in heads]
+            parts = [head.taken(count) for head, count in zip(heads, counts, strict=True) if count]
+            order = np.argsort(np.concatenate([keys for keys, _ in parts]), kind="stable")
+            yield np.concatenate([items for _, items in parts])[order]
+
+
+@dataclass(slots=True)
+class _Head:
+    """The next items of a run with their keys; `left` have not been read."""
+
+    of: SortedRuns
+    start: int
+    count: int
+    room: int
+    at: int = 0
+    keys: Any = ()
+    items: Any = ()
+
+    @property
+    def left(self) -> int:
+        return self.count - self.at
+
+    def filled(self) -> bool:
+        """Is there anything?  More is read if nothing is in memory."""
+        if not len(self.keys) and self.left:
+            size = min(self.room, self.left)
+            kind = new_array((0,), self.of.scratch.kind).dtype
+            items = self._read(self.start + self.at * kind.itemsize, size, kind)
+            self.keys, self.items = self.of._keys(items), items
+            if self.of.scratch.grades:
+                places = self.start + self.count * kind.itemsize
+                self.items = self._read(places + self.at * _PLACES.itemsize, size, _PLACES)
+            self.at += size
+        return len(self.keys) > 0
+
+    def taken(self, count: int) -> tuple[Any, Any]:
+        """The first of them, which are gone then."""
+        made = self.keys[:count], self.items[:count]
+        self.keys, self.items = self.keys[count:], self.items[count:]
+        return made
+
+    def _read(self, at: int, size: int, kind: Any) -> Any:
+        made = np.empty(size, kind)
+        room, done = made.view(np.uint8).data, 0
+        self.of.file.seek(at)
+        while done < len(room):
+            count = self.of.file.readinto(room[done:])
+            if not count:
+                raise FileTrouble(Code.E705, "ended while it was read")
+            done += count
+        return made
