@@ -159,15 +159,18 @@ class _Head:
         return self.count - self.at
 
     def filled(self) -> bool:
-        """Is there anything?  More is read if nothing is in memory."""
-        if not len(self.keys) and self.left:
-            size = min(self.room, self.left)
+        """Is there anything?  More is read if little is in memory, so that each step takes much of every run."""
+        if 2 * len(self.keys) < self.room and self.left:
+            size = min(self.room - len(self.keys), self.left)
             kind = new_array((0,), self.of.scratch.kind).dtype
             items = self._read(self.start + self.at * kind.itemsize, size, kind)
-            self.keys, self.items = self.of._keys(items), items
+            keys = self.of._keys(items)
             if self.of.scratch.grades:
                 places = self.start + self.count * kind.itemsize
-                self.items = self._read(places + self.at * _PLACES.itemsize, size, _PLACES)
+                items = self._read(places + self.at * _PLACES.itemsize, size, _PLACES)
+            if len(self.keys):
+                keys, items = np.concatenate([self.keys, keys]), np.concatenate([self.items, items])
+            self.keys, self.items = keys, items
             self.at += size
         return len(self.keys) > 0
 
