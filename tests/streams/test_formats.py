@@ -9,7 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rho.backend.run.files import Wanted, row_source
 from rho.lang.diagnostics import Refused, RhoError
+from rho.lang.source import Span
+from rho.typechecker.elements import Kind
 
 from .running import loaded, results, same_bits
 
@@ -115,3 +118,13 @@ def test_a_cell_that_is_wrong_in_a_late_tile_is_said(tmp_path: Path) -> None:
         results(program)
     (found,) = caught.value.diagnostics
     assert found.code == "E705" and "line 180002, column 2 (price)" in found.message
+
+
+def test_all_columns_of_a_group_of_rows_are_in_the_plan(tmp_path: Path) -> None:
+    _parquet(tmp_path, np.random.default_rng(1).standard_normal((170_000, 6)))
+    path, span = str(tmp_path / "m.parquet"), Span("p.rho", 0, 0)
+    every = row_source(path, Wanted(Kind.F64, 2, span), (170_000, 6))
+    single = row_source(f"{path}:c0", Wanted(Kind.F64, 1, span), (170_000,))
+    assert every is not None
+    assert single is not None
+    assert every.beside - single.beside >= 2 * 5 * 17_000 * 8

@@ -11,7 +11,7 @@ The header pass reads the footer only; the data come batch by batch, and must be
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -90,11 +90,21 @@ def header(content: Content, name: str, kind: Kind, rank: int, reading: Reading)
 
 def largest_column(content: Content) -> int:
     """What reading may take beside the array: the pages of a column of one group of rows, stored and decoded, and a batch."""
+    return _beside(content, lambda group: max(group, default=0))
+
+
+def largest_group(content: Content, name: str) -> int:
+    """What reading in rows may take: the pages of all columns asked for of one group of rows, stored and decoded, and a batch."""
+    return _beside(content, sum, name)
+
+
+def _beside(content: Content, of_group: Callable[[list[int]], int], name: str = "") -> int:
     with _opened(content) as file:
         groups = [file.metadata.row_group(at) for at in range(file.metadata.num_row_groups)]
-        columns = [group.column(at) for group in groups for at in range(group.num_columns)]
-        most = max((max(0, column.total_uncompressed_size) for column in columns), default=0)
-        return 2 * int(most) + min(8 * sum(int(group.total_byte_size) for group in groups), _ALLOCATOR)
+        columns = [[group.column(at) for at in range(group.num_columns)] for group in groups]
+        asked = [[one for one in group if not name or one.path_in_schema == name] for group in columns]
+        most = max((of_group([max(0, int(one.total_uncompressed_size)) for one in group]) for group in asked), default=0)
+        return 2 * most + min(8 * sum(int(group.total_byte_size) for group in groups), _ALLOCATOR)
 
 
 def _by_arrow(kind: Kind, reading: Reading) -> bool:

@@ -66,7 +66,7 @@ def row_source(path: str, wanted: Wanted, shape: tuple[int, ...]) -> RowSource |
     blocks: Blocks
     match suffix:
         case ".parquet" if wanted.reading == AS_WRITTEN:
-            size, beside = parquet.stored_bytes(content, member), parquet.largest_column(content) + _BLOCK
+            size, beside = parquet.stored_bytes(content, member), parquet.largest_group(content, member) + _BLOCK
             blocks = lambda first: parquet.blocks(content, member, kind, len(shape), first)  # noqa: E731
         case ".zarr":
             size = bytes_of(kind, shape)
