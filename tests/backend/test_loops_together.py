@@ -5,12 +5,13 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pytest
 
 from rho import backend
-from rho.backend.devices.profile import DeviceProfile, LinkProfile, Profile
+from rho.backend.devices.profile import DeviceProfile, Duplex, LinkProfile, Profile, Table
 from rho.backend.devices.shipped import load_profile
 from rho.backend.graph.bind import BoundGraph
 from rho.backend.graph.phases import Loop, Phase, Structured, ValueId
@@ -417,3 +418,19 @@ def test_no_way_to_run_a_loop_together_beats_the_bound_of_its_turns() -> None:
                 assert _turns(one) <= max(1, trips * gang.body.schedule.makespan), seed
                 met += 1
     assert met > 5
+
+
+def test_what_was_sent_before_a_loop_has_arrived_when_it_starts() -> None:
+    """A channel's queue joins the loop after its transfers, which have then arrived, not only left."""
+    names = ("cpu0", "d1", "d2", "d3")
+    devices = tuple(DeviceProfile(name, "k0" if place else "cpu", home=not place) for place, name in enumerate(names))
+    table = Table((4096, 1 << 20), (62_048, 584_288))
+    links = tuple(LinkProfile(*pair, 60_000, table, Duplex.FULL) for pair in combinations(names, 2))
+    core = checked(SHIFTED.replace("output y", "output y\ninput m : f64[n 4]\nz ← +⌿m×⍤0 1⊢x\n⎕←z\n⎕←≢(x>0)/x"))
+    assert core is not None
+    bound = backend.load(core, {"x": np.linspace(0.0, 1.0, 3000), "m": np.ones((3000, 4))})
+    for seed in range(16):
+        chance = random.Random(seed)
+        found = planned_together(bound, Profile(devices, links), ticks_of(chance), chance)
+        if found is not None:
+            assert check_plan(found[2], bound) == ()

@@ -83,19 +83,20 @@ class Resources:
         if held.uses == 0:
             levels.add(-held.size, held.last)
 
-    def _kept(self, together: Together) -> list[list[tuple[int, int]]]:
-        """The intervals of the channels that a phase keeps to itself."""
-        channels: dict[Channel, None] = {}
+    def _kept(self, together: Together) -> list[tuple[list[tuple[int, int]], int]]:
+        """The intervals of the channels that a phase keeps to itself, and the latency of each: what was sent before has arrived
+        when the phase starts, since a queue completes its steps in order."""
+        channels: dict[Channel, int] = {}
         for _, source, target in together.channels:
             path = self._prepared.routes.path(int(source), int(target))
             if path is not None and len(path) == 1 and path[0].channel is not None:
-                channels[path[0].channel] = None
-        return [self._channels.setdefault(channel, []) for channel in channels]
+                channels[path[0].channel] = path[0].latency
+        return [(self._channels.setdefault(channel, []), latency) for channel, latency in channels.items()]
 
     def _claim(
         self,
         phase: int,
-        channels: Sequence[list[tuple[int, int]]],
+        channels: Sequence[tuple[list[tuple[int, int]], int]],
         held: Sequence[tuple[int, int, int]],
         earliest: int,
         duration: int,
@@ -105,8 +106,8 @@ class Resources:
         start, later = earliest, -1
         while later != start:
             start = later = max(start, later)
-            for busy in channels:
-                later = max(later, gap(busy, start, duration))
+            for busy, latency in channels:
+                later = max(later, gap(busy, start - latency, duration + latency) + latency)
             for device, size, scratch in held:
                 later = max(later, self._slot(device, start, duration))
                 levels = self._levels.get(device)
@@ -116,8 +117,8 @@ class Resources:
                         raise DoesNotFit(device, phase)
                     later = max(later, room)
         end = start + duration
-        for busy in channels:
-            insort(busy, (start, end))
+        for busy, latency in channels:
+            insort(busy, (start - latency, end))
         for device, size, scratch in held:
             self._occupy(device, start, end)
             levels = self._levels.get(device)
