@@ -36,8 +36,8 @@ def table(name: str) -> np.ndarray[Any, Any]:
 
 
 def test_every_example_is_tested_and_prints() -> None:
-    tested = {"black_scholes", "kmeans", "life", "mandelbrot", "pagerank", "pca", "pi", "regression", "sales", "sobel",
-              "sunspots",
+    tested = {"black_scholes", "kmeans", "life", "mandelbrot", "pagerank", "pca", "pi", "readings", "regression", "sales",
+              "sobel", "sunspots",
               "text_statistics"}  # fmt: skip
     assert {p.stem for p in EXAMPLES.glob("*.rho")} == tested
 
@@ -149,6 +149,30 @@ def test_pi() -> None:
     assert abs(estimate - math.pi) < 4 * math.sqrt(math.pi * (4 - math.pi) / 1e6)
     assert estimate == float(run("pi")["estimate"]), "the key fixes the numbers"
     assert estimate != float(run("pi", "--set", "key=43")["estimate"])
+
+
+def make_readings(*words: str) -> None:
+    subprocess.run([sys.executable, str(DATA / "make_readings.py"), *words], check=True)
+
+
+def test_readings_are_what_their_script_makes(tmp_path: Path) -> None:
+    make_readings("500", str(tmp_path / "r.npy"))
+    assert (tmp_path / "r.npy").read_bytes() == (DATA / "readings.npy").read_bytes()
+
+
+def test_readings_larger_than_memory(tmp_path: Path) -> None:
+    """Three passes, and the bits of the run in memory."""
+    made = tmp_path / "readings.npy"
+    make_readings("400000", str(made))
+    rows = np.load(made)
+    mean, spread = rows.mean(axis=0), rows.std(axis=0, ddof=1)
+    whole = run("readings", "--in", f"reading={made}", "--out", f"scaled={tmp_path / 'whole.npy'}")
+    tiles = run("readings", "--in", f"reading={made}", "--out", f"scaled={tmp_path / 'tiles.npy'}", "--max-memory", "6MB")
+    np.testing.assert_allclose(whole["mean"], mean)
+    np.testing.assert_allclose(whole["spread"], spread)
+    np.testing.assert_allclose(whole["farthest"], np.abs((rows - mean) / spread).max(axis=0))
+    assert all(np.array_equal(whole[name], tiles[name]) for name in ("mean", "spread", "farthest"))
+    assert (tmp_path / "whole.npy").read_bytes() == (tmp_path / "tiles.npy").read_bytes()
 
 
 def test_sales_are_what_its_script_makes(tmp_path: Path) -> None:
