@@ -12,7 +12,7 @@ import errno
 from collections.abc import Iterator, Sequence
 
 from ...lang.diagnostics import RhoError
-from ...lang.opening import read_text
+from ...lang.opening import KERNEL_TEXT, read_text
 from . import messages
 from .console import Console
 from .exits import Exit
@@ -62,7 +62,7 @@ def is_at_limit() -> bool:
         import resource
 
         limit = resource.getrlimit(resource.RLIMIT_AS)[0]
-        used = int(read_text("/proc/self/statm", 4096).split()[0]) * resource.getpagesize()
+        used = int(read_text("/proc/self/statm", KERNEL_TEXT).split()[0]) * resource.getpagesize()
     except (ImportError, OSError, ValueError):
         return False
     return limit != resource.RLIM_INFINITY and limit - used < _CLOSE

@@ -6,7 +6,7 @@ import os
 import platform
 
 from ...lang.numerals import natural
-from ...lang.opening import read_bytes, read_text
+from ...lang.opening import KERNEL_TEXT, read_bytes, read_text
 
 
 def cores() -> int:
@@ -24,7 +24,7 @@ def memory() -> int:
         except (ValueError, OSError):
             total = 0
     try:
-        limit = read_text("/sys/fs/cgroup/memory.max", 4096).strip()
+        limit = read_text("/sys/fs/cgroup/memory.max", KERNEL_TEXT).strip()
     except (OSError, ValueError):
         return total
     allowed = natural(limit, total)

@@ -13,8 +13,9 @@ import pytest
 from share import share
 
 import rho
+from rho.backend.run.cpu import bands
 from rho.lang.json_text import TooManyValues, decode
-from rho.lang.opening import NotRegular, Pipes, TooLarge, open_beneath, open_regular, read_bytes, read_text
+from rho.lang.opening import KERNEL_TEXT, NotRegular, Pipes, TooLarge, open_beneath, open_regular, read_bytes, read_text
 
 PACKAGE = Path(rho.__file__).parent
 PACKAGES = ("lang", "typechecker", "backend", "shell")
@@ -115,7 +116,14 @@ def test_a_part_of_a_folder_is_no_link_and_lies_inside(tmp_path: Path) -> None:
 
 def test_files_of_the_system_have_no_length_and_are_read() -> None:
     if os.path.exists("/proc/self/status"):
-        assert "Pid" in read_text("/proc/self/status", 1 << 16)
+        assert "Pid" in read_text("/proc/self/status", KERNEL_TEXT)
+
+
+@pytest.mark.skipif(not bands._CACHE.exists(), reason="this system does not say how large its caches are")
+def test_files_of_the_system_that_claim_a_page_are_read() -> None:
+    assert bands._CACHE.stat().st_size > 64
+    size = bands._CACHE.read_text(encoding="ascii").strip()
+    assert size.endswith("K") and bands._buffer_bytes() == max(bands._BUFFERED, int(size[:-1]) << 9)
 
 
 def test_values_of_json_are_counted_before_they_are_made() -> None:

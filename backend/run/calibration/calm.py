@@ -17,7 +17,7 @@ from typing import Final, TypeVar
 
 import numpy as np
 
-from ....lang.opening import read_text
+from ....lang.opening import KERNEL_TEXT, read_text
 
 T = TypeVar("T")
 
@@ -63,7 +63,7 @@ class Watch:
 def _others() -> bool:
     """Is there a task besides this one that could run?"""
     try:
-        return int(read_text(_TASKS, 4096).split()[3].partition("/")[0]) > 1
+        return int(read_text(_TASKS, KERNEL_TEXT).split()[3].partition("/")[0]) > 1
     except (OSError, ValueError, IndexError):
         return False
 

@@ -23,7 +23,7 @@ from typing import Any, Final
 import numpy as np
 
 from ....lang.certain import certain
-from ....lang.opening import read_text
+from ....lang.opening import KERNEL_TEXT, read_text
 from ....typechecker.elements import Kind
 from ...kernels.build import Body, build_kernel
 from ...kernels.chains import Chain
@@ -58,7 +58,7 @@ _CACHE: Final = Path("/sys/devices/system/cpu/cpu0/cache/index2/size")
 def _buffer_bytes() -> int:
     """Half of a core's second-level cache."""
     try:
-        found = read_text(_CACHE, 64).strip()
+        found = read_text(_CACHE, KERNEL_TEXT).strip()
     except (OSError, ValueError):
         return _BUFFERED
     return max(_BUFFERED, int(found[:-1]) << 9) if found[:-1].isdigit() and found.endswith("K") else _BUFFERED
