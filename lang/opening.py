@@ -26,7 +26,7 @@ BLOCK: Final = 1 << 20
 """Bytes that are read at a time where all of a file is wanted."""
 
 KERNEL_TEXT: Final = 1 << 16
-"""Most bytes of a file of `/proc` or `/sys`.  The kernel says that a few digits have the size of a page, and this is the largest."""
+"""Most bytes of a file of `/proc` or `/sys`.  The kernel says that a few digits have the size of a page, at most this."""
 
 _FLAGS: Final = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NONBLOCK", "O_CLOEXEC", "O_NOCTTY", "O_BINARY"))
 _NO_LINK: Final = getattr(os, "O_NOFOLLOW", 0)
