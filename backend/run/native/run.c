@@ -195,25 +195,36 @@ static int take(const struct program *own, object given, const struct input *wis
     return 1;
 }
 
+/* Copies `length` items of a size that is known where this is inlined. */
+static inline __attribute__((always_inline)) void copy_row(char *to, const char *from, word length, word stride, word item)
+{
+    word i = 0;
+    for (; i + 4 <= length; i += 4, to += 4 * item, from += 4 * stride)
+        for (word next = 0; next < 4; next++)
+            __builtin_memcpy(to + next * item, from + next * stride, item);
+    for (; i < length; i++, to += item, from += stride)
+        __builtin_memcpy(to, from, item);
+}
+
 static void copy_items(char *to, const char *from, const struct layout *layout, word axis)
 {
-    word item = layout->item;
-    if (layout->is_rows || axis == layout->rank) {
-        __builtin_memcpy(to, from, axis == layout->rank ? item : layout->items * item);
+    word item = layout->item, rank = layout->rank;
+    if (layout->is_rows || axis == rank) {
+        __builtin_memcpy(to, from, axis == rank ? item : layout->items * item);
         return;
     }
-    word length = layout->axes[axis], stride = layout->axes[layout->rank + axis], step = item;
-    for (word inner = axis + 1; inner < layout->rank; inner++)
-        step *= layout->axes[inner];
-    for (word i = 0; i < length; i++, to += step, from += stride)
-        if (axis + 1 < layout->rank)
+    word length = layout->axes[axis], stride = layout->axes[rank + axis], step = item;
+    if (axis + 1 < rank) {
+        for (word inner = axis + 1; inner < rank; inner++)
+            step *= layout->axes[inner];
+        for (word i = 0; i < length; i++, to += step, from += stride)
             copy_items(to, from, layout, axis + 1);
-        else if (item == 8)
-            __builtin_memcpy(to, from, 8);
-        else if (item == 4)
-            __builtin_memcpy(to, from, 4);
-        else
-            __builtin_memcpy(to, from, item);
+    } else if (item == 8)
+        copy_row(to, from, length, stride, 8);
+    else if (item == 4)
+        copy_row(to, from, length, stride, 4);
+    else
+        copy_row(to, from, length, stride, item);
 }
 
 /* A new reference to an array that is the caller's alone. */

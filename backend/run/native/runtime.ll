@@ -1,4 +1,4 @@
-; sha256 06c47f0a04a603b1001c5499505565f2cb42f6b849fdf1956c9375cc2e33617b
+; sha256 0c3d74d3103517e65d5da53a91c8f2e742953ce6011875a631ac7efb0613d27c
 %struct.host = type { ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, ptr }
 %struct.relocation = type { i64, i64, i64 }
 %struct.value = type { i64, ptr, ptr }
@@ -2611,15 +2611,14 @@ define internal fastcc range(i32 -1, 3) i32 @asked(ptr nocapture noundef readonl
 define internal fastcc void @copy_items(ptr nocapture noundef writeonly %0, ptr nocapture noundef readonly %1, ptr nocapture noundef readonly %2, i64 noundef %3) unnamed_addr #9 {
   %5 = getelementptr inbounds nuw i8, ptr %2, i64 24
   %6 = load i64, ptr %5, align 8
-  %7 = getelementptr inbounds nuw i8, ptr %2, i64 40
+  %7 = getelementptr inbounds nuw i8, ptr %2, i64 16
   %8 = load i64, ptr %7, align 8
-  %9 = icmp eq i64 %8, 0
-  %10 = getelementptr inbounds nuw i8, ptr %2, i64 16
-  %11 = load i64, ptr %10, align 8
-  %12 = icmp eq i64 %3, %11
-  br i1 %9, label %13, label %14
-13:                                               ; preds = %4
-  br i1 %12, label %19, label %21
+  %9 = getelementptr inbounds nuw i8, ptr %2, i64 40
+  %10 = load i64, ptr %9, align 8
+  %11 = icmp ne i64 %10, 0
+  %12 = icmp eq i64 %3, %8
+  %13 = select i1 %11, i1 true, i1 %12
+  br i1 %13, label %14, label %21
 14:                                               ; preds = %4
   br i1 %12, label %19, label %15
 15:                                               ; preds = %14
@@ -2627,24 +2626,24 @@ define internal fastcc void @copy_items(ptr nocapture noundef writeonly %0, ptr 
   %17 = load i64, ptr %16, align 8
   %18 = mul nsw i64 %17, %6
   br label %19
-19:                                               ; preds = %13, %14, %15
-  %20 = phi i64 [ %18, %15 ], [ %6, %14 ], [ %6, %13 ]
+19:                                               ; preds = %14, %15
+  %20 = phi i64 [ %18, %15 ], [ %6, %14 ]
   tail call void @llvm.memcpy.p0.p0.i64(ptr align 1 %0, ptr align 1 %1, i64 %20, i1 false)
-  br label %109
-21:                                               ; preds = %13
+  br label %407
+21:                                               ; preds = %4
   %22 = getelementptr inbounds nuw i8, ptr %2, i64 48
   %23 = getelementptr inbounds [0 x i64], ptr %22, i64 0, i64 %3
   %24 = load i64, ptr %23, align 8
-  %25 = add nsw i64 %11, %3
+  %25 = add nsw i64 %8, %3
   %26 = getelementptr inbounds [0 x i64], ptr %22, i64 0, i64 %25
   %27 = load i64, ptr %26, align 8
   %28 = add nsw i64 %3, 1
-  %29 = icmp slt i64 %28, %11
-  br i1 %29, label %30, label %52
+  %29 = icmp slt i64 %28, %8
+  br i1 %29, label %30, label %99
 30:                                               ; preds = %21
   %31 = xor i64 %3, -1
-  %32 = add i64 %11, %31
-  %33 = add i64 %11, -2
+  %32 = add i64 %8, %31
+  %33 = add i64 %8, -2
   %34 = sub i64 %33, %3
   %35 = and i64 %32, 7
   %36 = icmp eq i64 %35, 0
@@ -2666,10 +2665,10 @@ define internal fastcc void @copy_items(ptr nocapture noundef writeonly %0, ptr 
   %50 = phi i64 [ %6, %30 ], [ %43, %37 ]
   %51 = icmp ult i64 %34, 7
   br i1 %51, label %52, label %55
-52:                                               ; preds = %47, %55, %21
-  %53 = phi i64 [ %6, %21 ], [ %48, %47 ], [ %88, %55 ]
+52:                                               ; preds = %55, %47
+  %53 = phi i64 [ %48, %47 ], [ %88, %55 ]
   %54 = icmp sgt i64 %24, 0
-  br i1 %54, label %91, label %109
+  br i1 %54, label %91, label %407
 55:                                               ; preds = %47, %55
   %56 = phi i64 [ %89, %55 ], [ %49, %47 ]
   %57 = phi i64 [ %88, %55 ], [ %50, %47 ]
@@ -2705,41 +2704,414 @@ define internal fastcc void @copy_items(ptr nocapture noundef writeonly %0, ptr 
   %87 = load i64, ptr %86, align 8
   %88 = mul nsw i64 %87, %84
   %89 = add nsw i64 %56, 8
-  %90 = icmp eq i64 %89, %11
+  %90 = icmp eq i64 %89, %8
   br i1 %90, label %52, label %55
-91:                                               ; preds = %52, %104
-  %92 = phi i64 [ %105, %104 ], [ 0, %52 ]
-  %93 = phi ptr [ %106, %104 ], [ %0, %52 ]
-  %94 = phi ptr [ %107, %104 ], [ %1, %52 ]
-  %95 = load i64, ptr %10, align 8
-  %96 = icmp slt i64 %28, %95
-  br i1 %96, label %97, label %98
-97:                                               ; preds = %91
-  tail call fastcc void @copy_items(ptr noundef %93, ptr noundef %94, ptr noundef nonnull %2, i64 noundef %28) #13
-  br label %104
-98:                                               ; preds = %91
-  switch i64 %6, label %103 [
-    i64 8, label %99
+91:                                               ; preds = %52, %91
+  %92 = phi i64 [ %95, %91 ], [ 0, %52 ]
+  %93 = phi ptr [ %96, %91 ], [ %0, %52 ]
+  %94 = phi ptr [ %97, %91 ], [ %1, %52 ]
+  tail call fastcc void @copy_items(ptr noundef %93, ptr noundef %94, ptr noundef %2, i64 noundef %28) #13
+  %95 = add nuw nsw i64 %92, 1
+  %96 = getelementptr inbounds i8, ptr %93, i64 %53
+  %97 = getelementptr inbounds i8, ptr %94, i64 %27
+  %98 = icmp eq i64 %95, %24
+  br i1 %98, label %407, label %91
+99:                                               ; preds = %21
+  %100 = icmp slt i64 %24, 4
+  switch i64 %6, label %123 [
+    i64 8, label %112
     i64 4, label %101
   ]
-99:                                               ; preds = %98
-  %100 = load i64, ptr %94, align 1
-  store i64 %100, ptr %93, align 1
-  br label %104
-101:                                              ; preds = %98
-  %102 = load i32, ptr %94, align 1
-  store i32 %102, ptr %93, align 1
-  br label %104
-103:                                              ; preds = %98
-  tail call void @llvm.memcpy.p0.p0.i64(ptr align 1 %93, ptr align 1 %94, i64 %6, i1 false)
-  br label %104
-104:                                              ; preds = %97, %101, %103, %99
-  %105 = add nuw nsw i64 %92, 1
-  %106 = getelementptr inbounds i8, ptr %93, i64 %53
-  %107 = getelementptr inbounds i8, ptr %94, i64 %27
-  %108 = icmp eq i64 %105, %24
-  br i1 %108, label %109, label %91
-109:                                              ; preds = %104, %52, %19
+101:                                              ; preds = %99
+  br i1 %100, label %299, label %102
+102:                                              ; preds = %101
+  %103 = shl nsw i64 %27, 2
+  %104 = shl nsw i64 %27, 1
+  %105 = mul nsw i64 %27, 3
+  %106 = add nsw i64 %24, -4
+  %107 = icmp ult i64 %106, 4
+  br i1 %107, label %277, label %108
+108:                                              ; preds = %102
+  %109 = lshr i64 %106, 2
+  %110 = add nuw nsw i64 %109, 1
+  %111 = and i64 %110, 9223372036854775806
+  br label %243
+112:                                              ; preds = %99
+  br i1 %100, label %187, label %113
+113:                                              ; preds = %112
+  %114 = shl nsw i64 %27, 2
+  %115 = shl nsw i64 %27, 1
+  %116 = mul nsw i64 %27, 3
+  %117 = add nsw i64 %24, -4
+  %118 = icmp ult i64 %117, 4
+  br i1 %118, label %165, label %119
+119:                                              ; preds = %113
+  %120 = lshr i64 %117, 2
+  %121 = add nuw nsw i64 %120, 1
+  %122 = and i64 %121, 9223372036854775806
+  br label %131
+123:                                              ; preds = %99
+  br i1 %100, label %369, label %124
+124:                                              ; preds = %123
+  %125 = shl nsw i64 %6, 2
+  %126 = shl nsw i64 %27, 2
+  %127 = shl nsw i64 %6, 1
+  %128 = shl nsw i64 %27, 1
+  %129 = mul nsw i64 %6, 3
+  %130 = mul nsw i64 %27, 3
+  br label %355
+131:                                              ; preds = %131, %119
+  %132 = phi i64 [ 4, %119 ], [ %160, %131 ]
+  %133 = phi ptr [ %0, %119 ], [ %158, %131 ]
+  %134 = phi ptr [ %1, %119 ], [ %159, %131 ]
+  %135 = phi i64 [ 0, %119 ], [ %161, %131 ]
+  %136 = load i64, ptr %134, align 1
+  store i64 %136, ptr %133, align 1
+  %137 = getelementptr inbounds nuw i8, ptr %133, i64 8
+  %138 = getelementptr inbounds i8, ptr %134, i64 %27
+  %139 = load i64, ptr %138, align 1
+  store i64 %139, ptr %137, align 1
+  %140 = getelementptr inbounds nuw i8, ptr %133, i64 16
+  %141 = getelementptr inbounds i8, ptr %134, i64 %115
+  %142 = load i64, ptr %141, align 1
+  store i64 %142, ptr %140, align 1
+  %143 = getelementptr inbounds nuw i8, ptr %133, i64 24
+  %144 = getelementptr inbounds i8, ptr %134, i64 %116
+  %145 = load i64, ptr %144, align 1
+  store i64 %145, ptr %143, align 1
+  %146 = getelementptr inbounds nuw i8, ptr %133, i64 32
+  %147 = getelementptr inbounds i8, ptr %134, i64 %114
+  %148 = load i64, ptr %147, align 1
+  store i64 %148, ptr %146, align 1
+  %149 = getelementptr inbounds nuw i8, ptr %133, i64 40
+  %150 = getelementptr inbounds i8, ptr %147, i64 %27
+  %151 = load i64, ptr %150, align 1
+  store i64 %151, ptr %149, align 1
+  %152 = getelementptr inbounds nuw i8, ptr %133, i64 48
+  %153 = getelementptr inbounds i8, ptr %147, i64 %115
+  %154 = load i64, ptr %153, align 1
+  store i64 %154, ptr %152, align 1
+  %155 = getelementptr inbounds nuw i8, ptr %133, i64 56
+  %156 = getelementptr inbounds i8, ptr %147, i64 %116
+  %157 = load i64, ptr %156, align 1
+  store i64 %157, ptr %155, align 1
+  %158 = getelementptr inbounds nuw i8, ptr %133, i64 64
+  %159 = getelementptr inbounds i8, ptr %147, i64 %114
+  %160 = add nuw nsw i64 %132, 8
+  %161 = add i64 %135, 2
+  %162 = icmp eq i64 %161, %122
+  br i1 %162, label %163, label %131
+163:                                              ; preds = %131
+  %164 = add nuw nsw i64 %132, 4
+  br label %165
+165:                                              ; preds = %163, %113
+  %166 = phi i64 [ poison, %113 ], [ %164, %163 ]
+  %167 = phi ptr [ poison, %113 ], [ %158, %163 ]
+  %168 = phi ptr [ poison, %113 ], [ %159, %163 ]
+  %169 = phi i64 [ 4, %113 ], [ %160, %163 ]
+  %170 = phi ptr [ %0, %113 ], [ %158, %163 ]
+  %171 = phi ptr [ %1, %113 ], [ %159, %163 ]
+  %172 = and i64 %117, 4
+  %173 = icmp eq i64 %172, 0
+  br i1 %173, label %174, label %187
+174:                                              ; preds = %165
+  %175 = load i64, ptr %171, align 1
+  store i64 %175, ptr %170, align 1
+  %176 = getelementptr inbounds nuw i8, ptr %170, i64 8
+  %177 = getelementptr inbounds i8, ptr %171, i64 %27
+  %178 = load i64, ptr %177, align 1
+  store i64 %178, ptr %176, align 1
+  %179 = getelementptr inbounds nuw i8, ptr %170, i64 16
+  %180 = getelementptr inbounds i8, ptr %171, i64 %115
+  %181 = load i64, ptr %180, align 1
+  store i64 %181, ptr %179, align 1
+  %182 = getelementptr inbounds nuw i8, ptr %170, i64 24
+  %183 = getelementptr inbounds i8, ptr %171, i64 %116
+  %184 = load i64, ptr %183, align 1
+  store i64 %184, ptr %182, align 1
+  %185 = getelementptr inbounds nuw i8, ptr %170, i64 32
+  %186 = getelementptr inbounds i8, ptr %171, i64 %114
+  br label %187
+187:                                              ; preds = %174, %165, %112
+  %188 = phi ptr [ %1, %112 ], [ %168, %165 ], [ %186, %174 ]
+  %189 = phi ptr [ %0, %112 ], [ %167, %165 ], [ %185, %174 ]
+  %190 = phi i64 [ 0, %112 ], [ %166, %165 ], [ %169, %174 ]
+  %191 = icmp slt i64 %190, %24
+  br i1 %191, label %192, label %407
+192:                                              ; preds = %187
+  %193 = sub i64 %24, %190
+  %194 = and i64 %193, 7
+  %195 = icmp eq i64 %194, 0
+  br i1 %195, label %207, label %196
+196:                                              ; preds = %192, %196
+  %197 = phi i64 [ %202, %196 ], [ %190, %192 ]
+  %198 = phi ptr [ %203, %196 ], [ %189, %192 ]
+  %199 = phi ptr [ %204, %196 ], [ %188, %192 ]
+  %200 = phi i64 [ %205, %196 ], [ 0, %192 ]
+  %201 = load i64, ptr %199, align 1
+  store i64 %201, ptr %198, align 1
+  %202 = add nuw nsw i64 %197, 1
+  %203 = getelementptr inbounds nuw i8, ptr %198, i64 8
+  %204 = getelementptr inbounds i8, ptr %199, i64 %27
+  %205 = add i64 %200, 1
+  %206 = icmp eq i64 %205, %194
+  br i1 %206, label %207, label %196
+207:                                              ; preds = %196, %192
+  %208 = phi i64 [ %190, %192 ], [ %202, %196 ]
+  %209 = phi ptr [ %189, %192 ], [ %203, %196 ]
+  %210 = phi ptr [ %188, %192 ], [ %204, %196 ]
+  %211 = sub i64 %190, %24
+  %212 = icmp ugt i64 %211, -8
+  br i1 %212, label %407, label %213
+213:                                              ; preds = %207, %213
+  %214 = phi i64 [ %239, %213 ], [ %208, %207 ]
+  %215 = phi ptr [ %240, %213 ], [ %209, %207 ]
+  %216 = phi ptr [ %241, %213 ], [ %210, %207 ]
+  %217 = load i64, ptr %216, align 1
+  store i64 %217, ptr %215, align 1
+  %218 = getelementptr inbounds nuw i8, ptr %215, i64 8
+  %219 = getelementptr inbounds i8, ptr %216, i64 %27
+  %220 = load i64, ptr %219, align 1
+  store i64 %220, ptr %218, align 1
+  %221 = getelementptr inbounds nuw i8, ptr %215, i64 16
+  %222 = getelementptr inbounds i8, ptr %219, i64 %27
+  %223 = load i64, ptr %222, align 1
+  store i64 %223, ptr %221, align 1
+  %224 = getelementptr inbounds nuw i8, ptr %215, i64 24
+  %225 = getelementptr inbounds i8, ptr %222, i64 %27
+  %226 = load i64, ptr %225, align 1
+  store i64 %226, ptr %224, align 1
+  %227 = getelementptr inbounds nuw i8, ptr %215, i64 32
+  %228 = getelementptr inbounds i8, ptr %225, i64 %27
+  %229 = load i64, ptr %228, align 1
+  store i64 %229, ptr %227, align 1
+  %230 = getelementptr inbounds nuw i8, ptr %215, i64 40
+  %231 = getelementptr inbounds i8, ptr %228, i64 %27
+  %232 = load i64, ptr %231, align 1
+  store i64 %232, ptr %230, align 1
+  %233 = getelementptr inbounds nuw i8, ptr %215, i64 48
+  %234 = getelementptr inbounds i8, ptr %231, i64 %27
+  %235 = load i64, ptr %234, align 1
+  store i64 %235, ptr %233, align 1
+  %236 = getelementptr inbounds nuw i8, ptr %215, i64 56
+  %237 = getelementptr inbounds i8, ptr %234, i64 %27
+  %238 = load i64, ptr %237, align 1
+  store i64 %238, ptr %236, align 1
+  %239 = add nuw nsw i64 %214, 8
+  %240 = getelementptr inbounds nuw i8, ptr %215, i64 64
+  %241 = getelementptr inbounds i8, ptr %237, i64 %27
+  %242 = icmp eq i64 %239, %24
+  br i1 %242, label %407, label %213
+243:                                              ; preds = %243, %108
+  %244 = phi i64 [ 4, %108 ], [ %272, %243 ]
+  %245 = phi ptr [ %0, %108 ], [ %270, %243 ]
+  %246 = phi ptr [ %1, %108 ], [ %271, %243 ]
+  %247 = phi i64 [ 0, %108 ], [ %273, %243 ]
+  %248 = load i32, ptr %246, align 1
+  store i32 %248, ptr %245, align 1
+  %249 = getelementptr inbounds nuw i8, ptr %245, i64 4
+  %250 = getelementptr inbounds i8, ptr %246, i64 %27
+  %251 = load i32, ptr %250, align 1
+  store i32 %251, ptr %249, align 1
+  %252 = getelementptr inbounds nuw i8, ptr %245, i64 8
+  %253 = getelementptr inbounds i8, ptr %246, i64 %104
+  %254 = load i32, ptr %253, align 1
+  store i32 %254, ptr %252, align 1
+  %255 = getelementptr inbounds nuw i8, ptr %245, i64 12
+  %256 = getelementptr inbounds i8, ptr %246, i64 %105
+  %257 = load i32, ptr %256, align 1
+  store i32 %257, ptr %255, align 1
+  %258 = getelementptr inbounds nuw i8, ptr %245, i64 16
+  %259 = getelementptr inbounds i8, ptr %246, i64 %103
+  %260 = load i32, ptr %259, align 1
+  store i32 %260, ptr %258, align 1
+  %261 = getelementptr inbounds nuw i8, ptr %245, i64 20
+  %262 = getelementptr inbounds i8, ptr %259, i64 %27
+  %263 = load i32, ptr %262, align 1
+  store i32 %263, ptr %261, align 1
+  %264 = getelementptr inbounds nuw i8, ptr %245, i64 24
+  %265 = getelementptr inbounds i8, ptr %259, i64 %104
+  %266 = load i32, ptr %265, align 1
+  store i32 %266, ptr %264, align 1
+  %267 = getelementptr inbounds nuw i8, ptr %245, i64 28
+  %268 = getelementptr inbounds i8, ptr %259, i64 %105
+  %269 = load i32, ptr %268, align 1
+  store i32 %269, ptr %267, align 1
+  %270 = getelementptr inbounds nuw i8, ptr %245, i64 32
+  %271 = getelementptr inbounds i8, ptr %259, i64 %103
+  %272 = add nuw nsw i64 %244, 8
+  %273 = add i64 %247, 2
+  %274 = icmp eq i64 %273, %111
+  br i1 %274, label %275, label %243
+275:                                              ; preds = %243
+  %276 = add nuw nsw i64 %244, 4
+  br label %277
+277:                                              ; preds = %275, %102
+  %278 = phi i64 [ poison, %102 ], [ %276, %275 ]
+  %279 = phi ptr [ poison, %102 ], [ %270, %275 ]
+  %280 = phi ptr [ poison, %102 ], [ %271, %275 ]
+  %281 = phi i64 [ 4, %102 ], [ %272, %275 ]
+  %282 = phi ptr [ %0, %102 ], [ %270, %275 ]
+  %283 = phi ptr [ %1, %102 ], [ %271, %275 ]
+  %284 = and i64 %106, 4
+  %285 = icmp eq i64 %284, 0
+  br i1 %285, label %286, label %299
+286:                                              ; preds = %277
+  %287 = load i32, ptr %283, align 1
+  store i32 %287, ptr %282, align 1
+  %288 = getelementptr inbounds nuw i8, ptr %282, i64 4
+  %289 = getelementptr inbounds i8, ptr %283, i64 %27
+  %290 = load i32, ptr %289, align 1
+  store i32 %290, ptr %288, align 1
+  %291 = getelementptr inbounds nuw i8, ptr %282, i64 8
+  %292 = getelementptr inbounds i8, ptr %283, i64 %104
+  %293 = load i32, ptr %292, align 1
+  store i32 %293, ptr %291, align 1
+  %294 = getelementptr inbounds nuw i8, ptr %282, i64 12
+  %295 = getelementptr inbounds i8, ptr %283, i64 %105
+  %296 = load i32, ptr %295, align 1
+  store i32 %296, ptr %294, align 1
+  %297 = getelementptr inbounds nuw i8, ptr %282, i64 16
+  %298 = getelementptr inbounds i8, ptr %283, i64 %103
+  br label %299
+299:                                              ; preds = %286, %277, %101
+  %300 = phi ptr [ %1, %101 ], [ %280, %277 ], [ %298, %286 ]
+  %301 = phi ptr [ %0, %101 ], [ %279, %277 ], [ %297, %286 ]
+  %302 = phi i64 [ 0, %101 ], [ %278, %277 ], [ %281, %286 ]
+  %303 = icmp slt i64 %302, %24
+  br i1 %303, label %304, label %407
+304:                                              ; preds = %299
+  %305 = sub i64 %24, %302
+  %306 = and i64 %305, 7
+  %307 = icmp eq i64 %306, 0
+  br i1 %307, label %319, label %308
+308:                                              ; preds = %304, %308
+  %309 = phi i64 [ %314, %308 ], [ %302, %304 ]
+  %310 = phi ptr [ %315, %308 ], [ %301, %304 ]
+  %311 = phi ptr [ %316, %308 ], [ %300, %304 ]
+  %312 = phi i64 [ %317, %308 ], [ 0, %304 ]
+  %313 = load i32, ptr %311, align 1
+  store i32 %313, ptr %310, align 1
+  %314 = add nuw nsw i64 %309, 1
+  %315 = getelementptr inbounds nuw i8, ptr %310, i64 4
+  %316 = getelementptr inbounds i8, ptr %311, i64 %27
+  %317 = add i64 %312, 1
+  %318 = icmp eq i64 %317, %306
+  br i1 %318, label %319, label %308
+319:                                              ; preds = %308, %304
+  %320 = phi i64 [ %302, %304 ], [ %314, %308 ]
+  %321 = phi ptr [ %301, %304 ], [ %315, %308 ]
+  %322 = phi ptr [ %300, %304 ], [ %316, %308 ]
+  %323 = sub i64 %302, %24
+  %324 = icmp ugt i64 %323, -8
+  br i1 %324, label %407, label %325
+325:                                              ; preds = %319, %325
+  %326 = phi i64 [ %351, %325 ], [ %320, %319 ]
+  %327 = phi ptr [ %352, %325 ], [ %321, %319 ]
+  %328 = phi ptr [ %353, %325 ], [ %322, %319 ]
+  %329 = load i32, ptr %328, align 1
+  store i32 %329, ptr %327, align 1
+  %330 = getelementptr inbounds nuw i8, ptr %327, i64 4
+  %331 = getelementptr inbounds i8, ptr %328, i64 %27
+  %332 = load i32, ptr %331, align 1
+  store i32 %332, ptr %330, align 1
+  %333 = getelementptr inbounds nuw i8, ptr %327, i64 8
+  %334 = getelementptr inbounds i8, ptr %331, i64 %27
+  %335 = load i32, ptr %334, align 1
+  store i32 %335, ptr %333, align 1
+  %336 = getelementptr inbounds nuw i8, ptr %327, i64 12
+  %337 = getelementptr inbounds i8, ptr %334, i64 %27
+  %338 = load i32, ptr %337, align 1
+  store i32 %338, ptr %336, align 1
+  %339 = getelementptr inbounds nuw i8, ptr %327, i64 16
+  %340 = getelementptr inbounds i8, ptr %337, i64 %27
+  %341 = load i32, ptr %340, align 1
+  store i32 %341, ptr %339, align 1
+  %342 = getelementptr inbounds nuw i8, ptr %327, i64 20
+  %343 = getelementptr inbounds i8, ptr %340, i64 %27
+  %344 = load i32, ptr %343, align 1
+  store i32 %344, ptr %342, align 1
+  %345 = getelementptr inbounds nuw i8, ptr %327, i64 24
+  %346 = getelementptr inbounds i8, ptr %343, i64 %27
+  %347 = load i32, ptr %346, align 1
+  store i32 %347, ptr %345, align 1
+  %348 = getelementptr inbounds nuw i8, ptr %327, i64 28
+  %349 = getelementptr inbounds i8, ptr %346, i64 %27
+  %350 = load i32, ptr %349, align 1
+  store i32 %350, ptr %348, align 1
+  %351 = add nuw nsw i64 %326, 8
+  %352 = getelementptr inbounds nuw i8, ptr %327, i64 32
+  %353 = getelementptr inbounds i8, ptr %349, i64 %27
+  %354 = icmp eq i64 %351, %24
+  br i1 %354, label %407, label %325
+355:                                              ; preds = %124, %355
+  %356 = phi i64 [ 4, %124 ], [ %367, %355 ]
+  %357 = phi ptr [ %0, %124 ], [ %365, %355 ]
+  %358 = phi ptr [ %1, %124 ], [ %366, %355 ]
+  tail call void @llvm.memcpy.p0.p0.i64(ptr align 1 %357, ptr align 1 %358, i64 %6, i1 false)
+  %359 = getelementptr inbounds i8, ptr %357, i64 %6
+  %360 = getelementptr inbounds i8, ptr %358, i64 %27
+  tail call void @llvm.memcpy.p0.p0.i64(ptr align 1 %359, ptr align 1 %360, i64 %6, i1 false)
+  %361 = getelementptr inbounds i8, ptr %357, i64 %127
+  %362 = getelementptr inbounds i8, ptr %358, i64 %128
+  tail call void @llvm.memcpy.p0.p0.i64(ptr align 1 %361, ptr align 1 %362, i64 %6, i1 false)
+  %363 = getelementptr inbounds i8, ptr %357, i64 %129
+  %364 = getelementptr inbounds i8, ptr %358, i64 %130
+  tail call void @llvm.memcpy.p0.p0.i64(ptr align 1 %363, ptr align 1 %364, i64 %6, i1 false)
+  %365 = getelementptr inbounds i8, ptr %357, i64 %125
+  %366 = getelementptr inbounds i8, ptr %358, i64 %126
+  %367 = add nuw nsw i64 %356, 4
+  %368 = icmp sgt i64 %367, %24
+  br i1 %368, label %369, label %355
+369:                                              ; preds = %355, %123
+  %370 = phi ptr [ %1, %123 ], [ %366, %355 ]
+  %371 = phi ptr [ %0, %123 ], [ %365, %355 ]
+  %372 = phi i64 [ 0, %123 ], [ %356, %355 ]
+  %373 = icmp slt i64 %372, %24
+  br i1 %373, label %374, label %407
+374:                                              ; preds = %369
+  %375 = and i64 %24, 3
+  %376 = icmp eq i64 %375, 0
+  br i1 %376, label %387, label %377
+377:                                              ; preds = %374, %377
+  %378 = phi i64 [ %382, %377 ], [ %372, %374 ]
+  %379 = phi ptr [ %383, %377 ], [ %371, %374 ]
+  %380 = phi ptr [ %384, %377 ], [ %370, %374 ]
+  %381 = phi i64 [ %385, %377 ], [ 0, %374 ]
+  tail call void @llvm.memcpy.p0.p0.i64(ptr align 1 %379, ptr align 1 %380, i64 %6, i1 false)
+  %382 = add nuw nsw i64 %378, 1
+  %383 = getelementptr inbounds i8, ptr %379, i64 %6
+  %384 = getelementptr inbounds i8, ptr %380, i64 %27
+  %385 = add i64 %381, 1
+  %386 = icmp eq i64 %385, %375
+  br i1 %386, label %387, label %377
+387:                                              ; preds = %377, %374
+  %388 = phi i64 [ %372, %374 ], [ %382, %377 ]
+  %389 = phi ptr [ %371, %374 ], [ %383, %377 ]
+  %390 = phi ptr [ %370, %374 ], [ %384, %377 ]
+  %391 = sub i64 %372, %24
+  %392 = icmp ugt i64 %391, -4
+  br i1 %392, label %407, label %393
+393:                                              ; preds = %387, %393
+  %394 = phi i64 [ %403, %393 ], [ %388, %387 ]
+  %395 = phi ptr [ %404, %393 ], [ %389, %387 ]
+  %396 = phi ptr [ %405, %393 ], [ %390, %387 ]
+  tail call void @llvm.memcpy.p0.p0.i64(ptr align 1 %395, ptr align 1 %396, i64 %6, i1 false)
+  %397 = getelementptr inbounds i8, ptr %395, i64 %6
+  %398 = getelementptr inbounds i8, ptr %396, i64 %27
+  tail call void @llvm.memcpy.p0.p0.i64(ptr align 1 %397, ptr align 1 %398, i64 %6, i1 false)
+  %399 = getelementptr inbounds i8, ptr %397, i64 %6
+  %400 = getelementptr inbounds i8, ptr %398, i64 %27
+  tail call void @llvm.memcpy.p0.p0.i64(ptr align 1 %399, ptr align 1 %400, i64 %6, i1 false)
+  %401 = getelementptr inbounds i8, ptr %399, i64 %6
+  %402 = getelementptr inbounds i8, ptr %400, i64 %27
+  tail call void @llvm.memcpy.p0.p0.i64(ptr align 1 %401, ptr align 1 %402, i64 %6, i1 false)
+  %403 = add nuw nsw i64 %394, 4
+  %404 = getelementptr inbounds i8, ptr %401, i64 %6
+  %405 = getelementptr inbounds i8, ptr %402, i64 %27
+  %406 = icmp eq i64 %403, %24
+  br i1 %406, label %407, label %393
+407:                                              ; preds = %319, %325, %207, %213, %387, %393, %91, %299, %187, %369, %52, %19
   ret void
 }
 define internal fastcc range(i32 0, 2) i32 @evaluated(ptr nocapture noundef readonly %0, ptr nocapture noundef nonnull %1) unnamed_addr #2 {
