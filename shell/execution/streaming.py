@@ -170,7 +170,7 @@ def stores_of(loaded: Loaded) -> Stores:
             path = loaded.request.outputs[entry.name]
             sink = sink_type(path, type.element.kind, entry.reading)
             assert sink is not None, "only outputs whose files take tiles are written so"
-            sinks[entry.name] = sink(path, type.element.kind, shape)
+            sinks[entry.name] = sink(path, type.element.kind, shape, entry.name)
     return Stores({**sources, **runs}, {**sinks, **runs}, checks)
 
 

@@ -38,7 +38,7 @@ def store(program: Loaded) -> list[Any]:
     outcome = Session().run(program)
     span = Span("p.rho", 0, 0)
     paths = {name: program.request.outputs[name] for name in outcome.outputs}
-    write_together([prepare_values(paths[name], one.value, one.kind, span) for name, one in outcome.outputs.items()])
+    write_together([prepare_values(paths[name], one.value, one.kind, span, name=name) for name, one in outcome.outputs.items()])
     return [np.asarray(shown.value) for shown in outcome.printed]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from rho.backend.run.files import delimited_writing, sink_type
-from rho.backend.run.files.text_rows import TextSink
+from rho.backend.run.files.delimited_writing import TextSink
 from rho.lang import temporaries
 from rho.lang.diagnostics import Refused, RunFailed
 from rho.lang.reading_clauses import AS_WRITTEN
@@ -51,6 +51,22 @@ def test_tables_are_those_of_the_whole_value(name: str, suffix: str, folder: Pat
         program = loaded(TEXTS[name], folder, limit, suffix=suffix)
         assert bool(program.plan.stores) == (limit is not None)
         assert all(count <= (limit or count) for _, count in program.plan.main.peak)
+        store(program)
+        written.append([Path(path).read_bytes() for path in program.request.outputs.values()])
+    assert written[0] == written[1]
+    assert not temporaries.live()
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "zarr.zip"])
+def test_columns_and_chunks_are_those_of_the_whole_value(suffix: str, tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    draw, written = np.random.default_rng(2), []
+    np.save(tmp_path / "x.npy", draw.random(6_000_000))
+    np.save(tmp_path / "m.npy", draw.random((2_000_003, 3)))
+    for limit in (None, 75_000_000):
+        program = loaded("input x : f64[n] where n ≥ 8\ninput m : f64[r 3] where r ≥ 8\nz ← x×x\noutput z\ny ← m>0.5\noutput y",
+                         tmp_path, limit, suffix=suffix)  # fmt: skip
+        assert bool(program.plan.stores) == (limit is not None)
         store(program)
         written.append([Path(path).read_bytes() for path in program.request.outputs.values()])
     assert written[0] == written[1]
@@ -126,7 +142,7 @@ def test_text_and_dates_have_no_rows_to_write() -> None:
 
 
 def test_rows_out_of_order_or_missing_are_refused(tmp_path: Path) -> None:
-    sink = TextSink(str(tmp_path / "z.csv"), Kind.F64, (4,))
+    sink = TextSink(str(tmp_path / "z.csv"), Kind.F64, (4,), "z")
     sink.begin()
     sink.put(np.arange(2.0), 0, 0)
     with pytest.raises(Exception, match="in order"):

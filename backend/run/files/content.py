@@ -6,6 +6,7 @@ Neighbours: `lang.opening`; every codec takes a `Content`.
 from __future__ import annotations
 
 import io
+import os
 from dataclasses import dataclass
 from typing import BinaryIO
 
@@ -22,6 +23,13 @@ class Content:
     def open(self) -> BinaryIO:
         """From its start.  OSError."""
         return open_regular(self.path) if self.held is None else io.BytesIO(self.held)
+
+
+def suffix_of(path: str) -> str:
+    """How a name ends, in small letters, which tells the format.  Both forms of a zarr store are `.zarr`: the folder and
+    `.zarr.zip`."""
+    name = path.lower()
+    return ".zarr" if name.endswith(".zarr.zip") else os.path.splitext(name)[1]
 
 
 def length_of(file: BinaryIO) -> int:

@@ -10,12 +10,15 @@ import json
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, BinaryIO, ClassVar, Final
 
 from ....lang.codes import Code
+from ....lang.reading_clauses import Form
 from ....typechecker.elements import Kind
 from ..text import shortest_f32
 from .blocks import ITEMS, blocks_of, characters_of
+from .content import suffix_of
+from .ordered_rows import OrderedSink
 from .trouble import FileTrouble
 
 DELIMITERS: Final = {".csv": ",", ".tsv": "\t"}
@@ -29,6 +32,35 @@ class Column:
     name: str
     values: Any
     kind: Kind
+    form: Form = Form.ITEM
+    """Dates and times as numbers are for formats that know them."""
+
+
+class TextRows:
+    """Rows of a table of numbers, as they come."""
+
+    def __init__(self, file: BinaryIO, delimiter: str, kind: Kind) -> None:
+        self._file, self._delimiter, self._kind = file, delimiter, kind
+
+    def put(self, rows: Any) -> None:
+        for text in texts(self._delimiter, self._kind, rows):
+            self._file.write(text.encode("utf-8"))
+
+    def end(self) -> None:
+        self._file.flush()
+
+
+class TextSink(OrderedSink):
+    """Rows of a new csv or tsv file of numbers."""
+
+    beside: ClassVar[int] = ITEMS * 288
+    """A block of items as numbers, as texts, as lines and as bytes."""
+
+    def require(self) -> None:
+        require_table(self.kind, self.shape)
+
+    def writer(self, file: BinaryIO) -> TextRows:
+        return TextRows(file, DELIMITERS[suffix_of(self.path)], self.kind)
 
 
 def require_table(kind: Kind, shape: tuple[int, ...]) -> None:

@@ -14,7 +14,8 @@ from typing import Final
 
 from ....lang.source import Span
 from ....typechecker.elements import Kind
-from . import npy, parquet, png, zarr_store
+from . import npy, parquet, parquet_writing, png, zarr_store, zarr_writing
+from .content import suffix_of
 from .reading import content_of, located, split_member
 from .trouble import system_errors
 
@@ -55,9 +56,13 @@ def reading_bytes(path: str, kind: Kind, shape: tuple[int, ...], span: Span, *, 
 def writing_bytes(path: str, kind: Kind, shape: tuple[int, ...]) -> int:
     """Beside the array, of an output."""
     items, most = math.prod(shape), bytes_of(kind, shape)
-    match os.path.splitext(path)[1].lower():
+    match suffix_of(path):
         case ".npy":
             return min(2 * most, 4 * _MB)
+        case ".parquet":
+            return min(40 * items, parquet_writing.BESIDE)
+        case ".zarr":
+            return zarr_writing.writing_bytes(kind, shape)
         case ".png":
             return min(64 * items, 16 * _MB) + _MB // 2
         case ".txt":

@@ -19,7 +19,7 @@ from ....lang.opening import open_regular
 from ....lang.replacing import Replacement
 from ....typechecker.elements import Kind
 from . import npy
-from .content import Content, length_of
+from .content import Content, length_of, suffix_of
 from .filling import is_direct, new_array
 from .trouble import FileTrouble, damaged, system_errors
 
@@ -131,7 +131,7 @@ def identity(handle: int) -> tuple[int, ...]:
 
 def npy_source(path: str, kind: Kind, shape: tuple[int, ...]) -> NpySource | None:
     """The rows of a file whose header was read; None where they are no numbers."""
-    if os.path.splitext(path)[1].lower() != ".npy" or not hasattr(os, "preadv") or not shape or kind is Kind.CHAR:
+    if suffix_of(path) != ".npy" or not hasattr(os, "preadv") or not shape or kind is Kind.CHAR:
         return None
     with system_errors(), Content(path).open() as file:
         length_of(file)
@@ -152,6 +152,8 @@ class NpySink:
     path: str
     kind: Kind
     shape: tuple[int, ...]
+    name: str = ""
+    """Of the output, which an npy file does not say."""
     written: Replacement = field(default_factory=Replacement)
     handle: int = -1
     start: int = 0

@@ -13,7 +13,6 @@ Neighbours: one codec a format: `npy npz columns png plain parquet zarr_store`; 
 from __future__ import annotations
 
 import math
-import os
 import re
 import sys
 from collections.abc import Iterator, Mapping
@@ -33,12 +32,12 @@ from ....typechecker.types import ArrayType
 from ..failures import shown as number_in_text
 from . import npy, npz, parquet, plain, png, zarr_store
 from .columns import Table
-from .content import Content
+from .content import Content, suffix_of
 from .conversions import Column
 from .trouble import FileTrouble, damaged, disagrees, system_errors
 
 READABLE: Final = (".npy", ".npz", ".csv", ".tsv", ".png", ".txt", ".parquet", ".zarr")
-_WITH_MEMBERS: Final = re.compile(r"(?i)(.*\.(?:npz|parquet|zarr|csv|tsv)):(.*)", re.DOTALL)
+_WITH_MEMBERS: Final = re.compile(r"(?i)(.*\.(?:npz|parquet|zarr|zarr\.zip|csv|tsv)):(.*)", re.DOTALL)
 _WIDEST: Final = 16  # bytes of an item
 _DELIMITERS: Final = {".csv": ",", ".tsv": "\t"}
 _WITH_CLAUSES: Final = (".csv", ".tsv", ".parquet")
@@ -177,7 +176,7 @@ def _header(path: str, wanted: Wanted) -> tuple[int, ...]:
 
 def content_of(file: str, held: bytes | None) -> tuple[Content, str]:
     """The file and its format, which is known."""
-    suffix = os.path.splitext(file)[1].lower()
+    suffix = suffix_of(file)
     if suffix not in READABLE:
         raise FileTrouble(
             Code.E704, f"has the suffix {suffix!r}, which is no known format" if suffix else "has no suffix", _known()

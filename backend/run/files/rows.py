@@ -11,7 +11,7 @@ from typing import Any, Final, Protocol
 from ....lang.reading_clauses import AS_WRITTEN
 from ....typechecker.elements import Kind
 from . import columns, parquet, zarr_store
-from .content import Content
+from .content import Content, suffix_of
 from .in_order import Blocks, InOrder, identity_of
 from .memory import bytes_of
 from .npy_rows import npy_source
@@ -59,7 +59,7 @@ def row_source(path: str, wanted: Wanted, shape: tuple[int, ...]) -> RowSource |
     if wanted.held is not None or not shape or kind is Kind.CHAR:
         return None
     file, member = split_member(path)
-    content, suffix = Content(file), os.path.splitext(file)[1].lower()
+    content, suffix = Content(file), suffix_of(file)
     if suffix == ".npy":
         return npy_source(path, kind, shape)
     going_back, size = True, os.path.getsize(file)

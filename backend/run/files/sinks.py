@@ -4,28 +4,34 @@ A sink is a new file of items of `kind`, which come a slab after the other, in o
 `discard`.  It has what a value has to be spoken of, and no data; its type says `beside`, the bytes of memory that writing takes,
 and `any_axis`, whether slabs may lie along any axis or only be rows.
 
-Neighbours: `npy_rows`, `text_rows` (the ways); `backend.run.streams` writes so; `writing` writes whole; `rows` is the other way.
+Neighbours: `npy_rows`, `ordered_rows` (the ways); `backend.run.streams` writes so; `writing` writes whole; `rows` reads.
 """
 
 from __future__ import annotations
 
-import os
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from ....lang.reading_clauses import AS_WRITTEN, Reading
 from ....typechecker.elements import Kind
-from .delimited_writing import DELIMITERS
+from .content import suffix_of
+from .delimited_writing import TextSink
 from .npy_rows import NpySink
-from .text_rows import TextSink
+from .ordered_rows import OrderedSink
+from .parquet_writing import ParquetSink
+from .zarr_writing import ZarrSink
 
-RowSink: TypeAlias = NpySink | TextSink
+RowSink: TypeAlias = NpySink | OrderedSink
+
+_IN_ORDER: Final[dict[str, type[OrderedSink]]] = {
+    ".csv": TextSink, ".tsv": TextSink, ".parquet": ParquetSink, ".zarr": ZarrSink,
+}  # fmt: skip
 
 
-def sink_type(path: str, kind: Kind, reading: Reading) -> type[NpySink] | type[TextSink] | None:
+def sink_type(path: str, kind: Kind, reading: Reading) -> type[NpySink] | type[OrderedSink] | None:
     """What takes the rows of an output to a file of this name; None where its format takes it only as a whole."""
-    suffix = os.path.splitext(path)[1].lower()
+    suffix = suffix_of(path)
     if reading != AS_WRITTEN:
         return None
     if suffix == ".npy":
         return NpySink
-    return TextSink if suffix in DELIMITERS and kind is not Kind.CHAR else None
+    return _IN_ORDER.get(suffix) if kind is not Kind.CHAR else None

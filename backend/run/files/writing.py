@@ -3,7 +3,7 @@
 A failure at any step (no space, no right, an interrupt) leaves the old file, or none, and no temporary one; several outputs are
 replaced together (`lang.replacing` has how).
 
-Formats by suffix: `.npy`, `.csv`, `.tsv`, `.png` (see `picture`), `.txt` (text, or the display), `.json`
+Formats by suffix: `.npy`, `.csv`, `.tsv`, `.parquet`, `.zarr.zip`, `.png` (see `picture`), `.txt` (text, or the display), `.json`
 (`{"elem", "shape", "data"}` with nested lists, complex as `[re, im]`, text as rows, NaN and infinities as strings).
 
 Failures: RunFailed with E708.
@@ -25,16 +25,17 @@ from ....lang.replacing import Replacement
 from ....lang.source import Span
 from ....typechecker.elements import Kind
 from ..values import Array, to_numpy
-from . import delimited_writing, json_writing, npy, picture, plain_writing, png
+from . import delimited_writing, json_writing, npy, parquet_writing, picture, plain_writing, png, zarr_writing
 from .blocks import require_utf8
 from .cells import Unsuitable
+from .content import suffix_of
 from .dates import texts_of
 from .delimited_writing import Column
 from .reading import located
 from .sinks import RowSink
 from .trouble import FileTrouble
 
-WRITABLE: Final = (".npy", ".csv", ".tsv", ".png", ".txt", ".json")
+WRITABLE: Final = (".npy", ".csv", ".tsv", ".parquet", ".zarr.zip", ".png", ".txt", ".json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +64,10 @@ def prepare_values(
     with located(shown or path, span):
         if isinstance(values, RowSink):
             return Prepared(path, lambda file: None, span, values.written)
-        column = _column(name, values, kind, reading)
-        if column.kind is Kind.CHAR and column.values.ndim == 2 and _suffix(path) in delimited_writing.DELIMITERS:
+        suffix, column = _suffix(path), _column(path, name, values, kind, reading)
+        if suffix == ".parquet":
+            return Prepared(path, _table_writer(path, parquet_writing.columns_of(column)), span)
+        if column.kind is Kind.CHAR and column.values.ndim == 2 and suffix in delimited_writing.DELIMITERS:
             return Prepared(path, _table_writer(path, [column]), span)
         return Prepared(path, _writer(path, column.values, column.kind), span)
 
@@ -74,33 +77,40 @@ def prepare_table(
 ) -> Prepared:
     """What fills a file of several outputs beside each other, each a column under its name."""
     with located(shown or path, span):
-        if _suffix(path) not in delimited_writing.DELIMITERS:
-            raise FileTrouble(Code.E708, "cannot hold several outputs", "a table is a csv or a tsv file")
-        return Prepared(path, _table_writer(path, [_column(*output) for output in outputs]), span)
+        if _suffix(path) not in (*delimited_writing.DELIMITERS, ".parquet"):
+            raise FileTrouble(Code.E708, "cannot hold several outputs", "a table is a csv, a tsv or a parquet file")
+        return Prepared(path, _table_writer(path, [_column(path, *output) for output in outputs]), span)
 
 
-def _column(name: str, values: Any, kind: Kind, reading: Reading) -> Column:
-    """The array, dates and times as text."""
+def _column(path: str, name: str, values: Any, kind: Kind, reading: Reading) -> Column:
+    """The array, dates and times as text where the format knows only text."""
     array = to_numpy(values) if isinstance(values, Array) else values
     if reading.form is Form.ITEM:
         return Column(name, array, kind)
     import numpy
 
+    known = _suffix(path) == ".parquet" and not reading.pattern
     try:
-        texts = texts_of(array, reading)
+        texts = texts_of(numpy.array([array.min(), array.max()]) if known and array.size else array, reading)
     except Unsuitable as trouble:
         raise FileTrouble(Code.E708, trouble.message) from None
+    if known:
+        return Column(name, array, kind, reading.form)
     width = max(map(len, texts), default=0)
     characters = numpy.array([list(text.ljust(width)) for text in texts], "U1").reshape(*array.shape, width)
     return Column(name, characters, Kind.CHAR)
 
 
 def _table_writer(path: str, columns: Sequence[Column]) -> Callable[[BinaryIO], None]:
-    delimited_writing.require_columns(columns)
+    suffix = _suffix(path)
     for column in columns:
         if column.kind is Kind.CHAR:
             require_utf8(column.values)
-    return lambda file: _write_texts(file, delimited_writing.column_texts(delimited_writing.DELIMITERS[_suffix(path)], columns))
+    if suffix == ".parquet":
+        parquet_writing.require_table(columns)
+        return lambda file: parquet_writing.write(file, columns)
+    delimited_writing.require_columns(columns)
+    return lambda file: _write_texts(file, delimited_writing.column_texts(delimited_writing.DELIMITERS[suffix], columns))
 
 
 def write_together(prepared: Sequence[Prepared]) -> None:
@@ -124,7 +134,11 @@ def write_together(prepared: Sequence[Prepared]) -> None:
 def check_writable(path: str, span: Span) -> None:
     """E708 before anything runs where the suffix is unknown, the folder is missing or the path is one."""
     with located(path, span):
-        _suffix(path)
+        suffix = _suffix(path)
+        if suffix == ".parquet":
+            parquet_writing.require_package()
+        if suffix == ".zarr":
+            zarr_writing.require_writable(path, Kind.F64)
         target = os.path.realpath(path)
         if not os.path.isdir(os.path.dirname(target)):
             raise FileTrouble(Code.E708, "cannot be written: its folder does not exist")
@@ -133,10 +147,10 @@ def check_writable(path: str, span: Span) -> None:
 
 
 def _suffix(path: str) -> str:
-    suffix = os.path.splitext(path)[1].lower()
+    suffix = suffix_of(path)
     if "\0" in path:
         raise FileTrouble(Code.E708, "is not a path")
-    if suffix not in WRITABLE:
+    if suffix not in WRITABLE and suffix != ".zarr":
         raise FileTrouble(
             Code.E708, f"has the suffix {suffix!r}, which is no known format" if suffix else "has no suffix",
             "files that can be written: " + " ".join(WRITABLE),
@@ -154,6 +168,9 @@ def _writer(path: str, values: Any, kind: Kind) -> Callable[[BinaryIO], None]:
         case ".npy":
             npy.require_writable(array)
             return lambda file: npy.write(file, array, kind)
+        case ".zarr":
+            zarr_writing.require_writable(path, kind)
+            return lambda file: zarr_writing.write(file, array, kind)
         case ".png":
             pixels = picture.pixels(array, kind)
             return lambda file: png.write(file, array.shape, pixels.depth, pixels.band)

@@ -10,6 +10,7 @@ import pytest
 
 from rho.backend.run.files import Wanted, read_shape, read_values
 from rho.backend.run.values import Array, from_numpy
+from rho.lang.reading_clauses import AS_WRITTEN, Reading
 from rho.lang.source import Span
 from rho.typechecker.elements import Kind
 
@@ -19,9 +20,9 @@ SPAN = Span("test.rho", 3, 9)
 ROUNDS = 150
 
 
-def load(path: Path | str, kind: Kind, rank: int) -> Array:
-    shape = read_shape(str(path), Wanted(kind, rank, SPAN))
-    values = read_values(str(path), Wanted(kind, len(shape), SPAN), shape)
+def load(path: Path | str, kind: Kind, rank: int, *, reading: Reading = AS_WRITTEN) -> Array:
+    shape = read_shape(str(path), Wanted(kind, rank, SPAN, reading))
+    values = read_values(str(path), Wanted(kind, len(shape), SPAN, reading), shape)
     assert values.shape == shape
     return from_numpy(values)
 
