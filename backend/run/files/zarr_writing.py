@@ -1,6 +1,7 @@
 """`.zarr.zip`: an array in chunks, zarr version 3, in one zip file.
 
-One file is replaced whole or not at all, which a folder is not; `zarr.storage.ZipStore` opens it, and so does `zarr_store`.  Chunks are of whole rows as far as they fit, not compressed, each a member that can be read on its own.
+One file is replaced whole or not at all, which a folder is not; `zarr.storage.ZipStore` opens it, and so does
+`zarr_store`.  Chunks are of whole rows as far as they fit, not compressed, each a member that can be read on its own.
 
 Source: the specification of Zarr version 3 (core).  Neighbours: `zarr_store` (the other way), `ordered_rows`.
 """
