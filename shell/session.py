@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from .execution.outcome import Outcome
     from .execution.refusals import FileMemory
     from .execution.scheduling import Scheduling
+    from .execution.streaming import Staged
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +111,7 @@ class Session:
         allowed = fits(made, request.limits.memory, taken)
         kept, runs = None, not full
         scratch: tuple[Scratch, ...] = ()
+        staged: Staged | None = None
         if scheduling is not None:
             from .execution.scheduling import Use
             from .execution.stored_plans import passes_kept
@@ -118,7 +120,7 @@ class Session:
             runs = runs and scheduling.use is Use.RUN
         if allowed is not None or kept is not None:
             from ..backend.schedule.streams.flow import CannotStream
-            from .execution.streaming import asked_of, no_devices, streamed_plan
+            from .execution.streaming import Staged, asked_of, no_devices, streamed_plan
 
             try:
                 if kept is not None and scheduling is not None and scheduling.asks_devices:
@@ -126,13 +128,15 @@ class Session:
                 if kept is None and (core.schedules or request.sizes or (scheduling is not None and scheduling.asks_devices)):
                     raise CannotStream(bound.graph.phases[0], "")
                 asked = asked_of(request, core, allowed, kept, runs=runs)
-                made, planned = streamed_plan(core, bound, files, asked, device, texts, Detail.FULL if full else Detail.STEPS)
+                whole, steps = bound, Detail.FULL if full else Detail.STEPS
+                made, planned, stages = streamed_plan(core, bound, files, asked, device, texts, steps)
                 bound, scratch, taken = planned.bound, planned.scratch, FileMemory()
+                staged = Staged(whole, asked, device, stages) if stages else None
             except CannotStream as trouble:
                 refuse_memory(candidate, made, request.limits.memory, taken, trouble)
         check_time(candidate, request.limits.seconds)
-        loaded = Loaded(checked, core, request, files, bound, made, file_bytes=taken.bytes, scratch=scratch)
-        if made.stores or (scheduling is None and not core.schedules):
+        loaded = Loaded(checked, core, request, files, bound, made, file_bytes=taken.bytes, scratch=scratch, staged=staged)
+        if loaded.streams or (scheduling is None and not core.schedules):
             return loaded
         from .execution.scheduling import Scheduling, Use, load_scheduled
 
@@ -147,16 +151,19 @@ class Session:
         settings = settings_of(core, loaded.request.params)
         values: dict[str, Any] = dict(settings.arrays)
         stores = None
-        if loaded.plan.stores:
-            from .execution.streaming import require_one_run, stores_of
+        if loaded.streams:
+            from .execution.streaming import require_one_run, settled, stores_of, values_of
 
             if engine is Engine.REFERENCE:
                 require_one_run(loaded, "the reference interpreter")
+            if loaded.staged is not None:
+                loaded = settled(loaded, observe)
             stores = stores_of(loaded)
-        if core.data:
+            values = values_of(loaded, stores)
+        elif core.data:
             from .execution.loading import read_inputs
 
-            values |= read_inputs(core, loaded.files, loaded.bound.sizes, () if stores is None else stores.sources)
+            values |= read_inputs(core, loaded.files, loaded.bound.sizes)
         if engine is Engine.REFERENCE:
             from ..backend.reference import interpret
             from ..backend.run.values import from_numpy

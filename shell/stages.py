@@ -17,11 +17,13 @@ from ..typechecker.check import CheckResult
 if TYPE_CHECKING:
     from ..backend.graph.bind import BoundGraph
     from ..backend.run.machine import Observer, Results
+    from ..backend.run.streams.selecting import SelectedRows
     from ..backend.schedule.plan.model import Plan
     from ..backend.schedule.streams.scratch import Scratch
     from ..typechecker.core import Core
     from .cli.requests import Request
     from .execution.loading import InputFile
+    from .execution.streaming import Staged
 
 
 Runner: TypeAlias = "Callable[[Plan, Mapping[str, Any], Observer | None], Results]"
@@ -73,7 +75,8 @@ class Loaded:
 
     `simulated`: the plan's devices are declared, and each is held to its memory while it runs here.  `file_bytes`: what
     reading or writing a file takes at most, beside the arrays.  `warnings`: of directives.  `elsewhere`: what runs it, if not
-    this process alone.  `scratch`: what is ordered on disk.
+    this process alone.  `scratch`: what is ordered on disk.  `staged`: sizes in `bound`
+    are the most that masks can select, and become known stage by stage; `selected`: what has been selected so.
     """
 
     checked: Checked
@@ -87,3 +90,10 @@ class Loaded:
     warnings: tuple[Diagnostic, ...] = ()
     elsewhere: Runner | None = None
     scratch: tuple[Scratch, ...] = ()
+    staged: Staged | None = None
+    selected: Mapping[str, SelectedRows] | None = None
+
+    @property
+    def streams(self) -> bool:
+        """Are some inputs read, or outputs written, in tiles?"""
+        return bool(self.plan.stores) or self.staged is not None

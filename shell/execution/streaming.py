@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ...lang.certain import certain
 from ...lang.codes import Code
@@ -20,15 +20,19 @@ from ..display.durations import duration
 from ..stages import Loaded
 from . import machine
 from .loading import InputFile
+from .params import settings_of
 from .stored_plans import Kept, require_right
 
 if TYPE_CHECKING:
     from ...backend.graph.bind import BoundGraph
-    from ...backend.run.files import RowSource
+    from ...backend.run.files import RowSink, RowSource
+    from ...backend.run.machine import Observer
     from ...backend.run.streams.driver import Stores
+    from ...backend.run.streams.selecting import SelectedRows
     from ...backend.schedule.plan.model import Device, Plan, PlannedFile, StreamStep
     from ...backend.schedule.single.one_device import Detail
-    from ...backend.schedule.streams.planning import Streaming, Target
+    from ...backend.schedule.streams.planning import Settle, Stage, Streaming, Target
+    from ...backend.schedule.streams.selections import Selection
     from ...typechecker.core import Core
     from ..cli.requests import Request
 
@@ -105,17 +109,34 @@ def no_devices(kept: Kept) -> Refused:
     return Refused([Diagnostic(Code.E702, message, Span(kept.path, 0, 0), notes=("run it without --devices and --simulate",))])
 
 
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """A program some of whose sizes are what masks select: its graph and what was asked for, and the plans of its `stages` where
+    everything is selected."""
+
+    bound: BoundGraph
+    asked: Asked
+    device: Device
+    stages: tuple[Stage, ...]
+
+
 def streamed_plan(
     core: Core, bound: BoundGraph, files: Mapping[str, InputFile], asked: Asked, device: Device,
-    texts: tuple[PlannedFile, ...], detail: Detail,
-) -> tuple[Plan, Streaming]:  # fmt: skip
-    """The plan and what it is of.  CannotStream: by which phase there is none.  Refused: the plan that is kept is not
-    what is made with its tiles."""
+    texts: tuple[PlannedFile, ...], detail: Detail, settle: Settle | None = None,
+) -> tuple[Plan, Streaming, tuple[Stage, ...]]:  # fmt: skip
+    """The plan and what it is of; the stages before it, whose sizes `settle` says (else the most that they can be).
+    CannotStream: by which phase there is none.  Refused: the plan that is kept is not what is made with its tiles."""
     from ...backend.schedule.plan.model import Access
     from ...backend.schedule.program.planning import require_current
     from ...backend.schedule.streams.flow import CannotStream
     from ...backend.schedule.streams.judge import faults_of_streams
     from ...backend.schedule.streams.planning import Stored, Streaming, plan_streams
+
+    stages: list[Stage] = []
+
+    def at_most(stage: Streaming, selection: Selection) -> int:
+        stages.append(planned_stage(stage, selection, device, at_most, detail))
+        return selection.most
 
     limit, kept, rows = asked.limit, asked.kept, None
     if kept is None:
@@ -128,13 +149,77 @@ def streamed_plan(
     if not sources:
         raise CannotStream(bound.graph.phases[0], "")
     stored = {name: Stored(source.bytes, source.beside, source.going_back) for name, source in sources.items()}
-    made, planned = plan_streams(Streaming(bound, stored, asked.sinks, limit, rows), device, texts, detail)
+    streaming = Streaming(bound, stored, asked.sinks, limit, rows)
+    made, planned = plan_streams(streaming, device, texts, detail, (settle or at_most) if kept is None else None)
     faults = faults_of_streams(made, planned.bound, planned.sources, limit)
     if kept is not None:
         same = (made.main.queues, made.stores) == (kept.plan.main.queues, kept.plan.stores)
         require_right(faults or ([] if same else [_OTHER]), kept.path)
     certain(not faults, f"a plan that streams is right: {faults[:1]}")
-    return made, planned
+    return made, planned, tuple(stages)
+
+
+def planned_stage(asked: Streaming, selection: Selection, device: Device, settle: Settle, detail: Detail) -> Stage:
+    """A stage that selects, after those before it.  CannotStream."""
+    from ...backend.schedule.streams.judge import faults_of_streams
+    from ...backend.schedule.streams.planning import Stage, plan_streams
+
+    made, planned = plan_streams(asked, device, (), detail, settle)
+    faults = faults_of_streams(made, planned.bound, planned.sources, asked.limit)
+    certain(not faults, f"a stage that selects is right: {faults[:1]}")
+    return Stage(made, planned, selection)
+
+
+def settled(loaded: Loaded, observe: Observer | None) -> Loaded:
+    """The program with its stages run, so that all sizes are known, and planned with those: the checker left no fact open
+    that mentions one.  RunFailed; Refused."""
+    from ...backend import execute
+    from ...backend.run.streams.selecting import SelectedRows
+    from ...backend.schedule.single.one_device import Detail
+    from ...backend.schedule.streams.flow import CannotStream
+
+    staged, selected = loaded.staged, dict[str, SelectedRows]()
+    assert staged is not None, "there are sizes that are not known"
+
+    def select(asked: Streaming, selection: Selection) -> int:
+        stage = planned_stage(asked, selection, staged.device, select, Detail.STEPS)
+        rows = {store.name: SelectedRows(store) for store in selection.stores}
+        selected.update(rows)
+        known = replace(loaded, staged=None, selected=selected)
+        own = replace(known, plan=stage.plan, bound=stage.asked.bound, scratch=stage.asked.scratch)
+        stores = stores_of(own)
+        execute(own.plan, own.bound, values_of(own, stores), observe, stores=stores)
+        (count,) = {one.count for one in rows.values()}
+        return count
+
+    try:
+        made, planned, _ = streamed_plan(
+            loaded.core, staged.bound, loaded.files, staged.asked, staged.device, (), Detail.STEPS, select
+        )  # fmt: skip
+    except CannotStream as trouble:
+        message = f"what follows from the items selected does not fit: {trouble.why}"
+        raise Refused([Diagnostic(Code.E702, message, trouble.phase.span)]) from None
+    except BaseException:
+        for one in selected.values():
+            one.discard()
+        raise
+    return replace(loaded, plan=made, bound=planned.bound, scratch=planned.scratch, staged=None, selected=selected)
+
+
+def values_of(loaded: Loaded, stores: Stores | None) -> dict[str, Any]:
+    """The inputs that the program reads as a whole, by name."""
+    from ...backend.graph.phases import Input
+
+    values: dict[str, Any] = dict(settings_of(loaded.core, loaded.request.params).arrays)
+    sources = {} if stores is None else stores.sources
+    if loaded.core.data:
+        from .loading import read_inputs
+
+        needed = {phase.name for phase in loaded.bound.graph.phases if isinstance(phase, Input)}
+        without = sources.keys() | (loaded.files.keys() - needed if loaded.selected else set())
+        values |= read_inputs(loaded.core, loaded.files, loaded.bound.sizes, without)
+    selected = loaded.selected or {}
+    return values | {name: one.whole() for name, one in selected.items() if name not in sources and one.file is not None}
 
 
 _OTHER: Final = "its passes and steps are not those of a plan with its tiles"
@@ -148,9 +233,12 @@ def stores_of(loaded: Loaded) -> Stores:
     from ...backend.run.streams.sorting import SortedRuns
     from ...backend.schedule.plan.model import Access
 
-    core, sources, checks = loaded.core, {}, {}
-    runs = {scratch.name: SortedRuns(scratch) for scratch in loaded.scratch}
-    for name in [store.name for store in loaded.plan.stores if store.access is Access.READ and store.name not in runs]:
+    core, checks = loaded.core, {}
+    own: dict[str, SortedRuns | SelectedRows] = {scratch.name: SortedRuns(scratch) for scratch in loaded.scratch}
+    own |= loaded.selected or {}
+    read = [store.name for store in loaded.plan.stores if store.access is Access.READ]
+    sources: dict[str, RowSource] = {name: own[name] for name in read if name in own}
+    for name in [name for name in read if name not in own]:
         file = loaded.files[name]
         type = core.types[file.entry.value]
         with located(file.shown, file.entry.span):
@@ -162,7 +250,7 @@ def stores_of(loaded: Loaded) -> Stores:
             check_declared, declared=type, sizes=loaded.bound.sizes, path=file.shown, span=file.entry.span
         )  # fmt: skip
     written = {store.name for store in loaded.plan.stores if store.access is Access.WRITE}
-    sinks = {}
+    sinks: dict[str, RowSink | SortedRuns | SelectedRows] = {name: one for name, one in own.items() if name in written}
     for entry in core.outputs:
         if entry.name in written:
             type = core.types[entry.value]
@@ -171,13 +259,20 @@ def stores_of(loaded: Loaded) -> Stores:
             sink = sink_type(path, type.element.kind, entry.reading)
             assert sink is not None, "only outputs whose files take tiles are written so"
             sinks[entry.name] = sink(path, type.element.kind, shape, entry.name)
-    return Stores({**sources, **runs}, {**sinks, **runs}, checks)
+    return Stores(sources, sinks, checks)
 
 
 def require_one_run(loaded: Loaded, what: str) -> None:
     """Refused: something that needs the inputs as a whole."""
-    if loaded.plan.stores:
+    if loaded.streams:
         message = f"{what} needs the inputs in memory as a whole, and they are read in tiles"
+        raise Refused([Diagnostic(Code.E702, message, Span(loaded.checked.source.name, 0, 0))])
+
+
+def require_sizes_known(loaded: Loaded, what: str) -> None:
+    """Refused: something that needs all sizes before anything runs."""
+    if loaded.staged is not None:
+        message = f"{what} needs all sizes, and what masks select is counted when the program runs"
         raise Refused([Diagnostic(Code.E702, message, Span(loaded.checked.source.name, 0, 0))])
 
 
@@ -185,19 +280,24 @@ def stream_lines(loaded: Loaded) -> list[str]:
     """What the passes of a plan read, write and take: `streams x: 1.0 GB in 1 pass of 64 tiles, about 0.7 s`."""
     from ...backend.schedule.plan.explain import bytes_text
 
-    if not loaded.plan.stores:
+    if not loaded.streams:
         return []
-    steps = passes_of(loaded.plan)
-    names = ", ".join(f"`{store.name}`" for store in loaded.plan.stores if store.name in loaded.files)
+    plans = _plans(loaded)
+    steps = [step for plan in plans for step in passes_of(plan)]
+    stored = dict.fromkeys(store.name for plan in plans for store in plan.stores if store.name in loaded.files)
+    names = ", ".join(f"`{name}`" for name in stored)
     reads, writes = sum(step.reads for step in steps), sum(step.writes for step in steps)
     tiles = sum(step.tiles for step in steps)
     passes = "1 pass" if len(steps) == 1 else f"{len(steps)} passes"
     wrote = f", {bytes_text(writes)} written" if writes else ""
-    if loaded.scratch:
-        wrote += f" ({bytes_text(sum(one.bytes for one in loaded.scratch))} of them in temporary files)"
+    stages = () if loaded.staged is None else loaded.staged.stages
+    picked = sum(step.writes for stage in stages for step in passes_of(stage.plan))
+    if loaded.scratch or picked:
+        wrote += f" ({bytes_text(sum(one.bytes for one in loaded.scratch) + picked)} of them in temporary files)"
+    most = ", where masks select everything" if stages else ""
     return [
         f"streams {names}: {bytes_text(reads)} read in {passes} of {tiles:,} tiles in all{wrote}, "
-        f"about {duration(round(predicted_seconds(loaded) * 1e9))}"
+        f"about {duration(round(predicted_seconds(loaded) * 1e9))}{most}"
     ]  # fmt: skip
 
 
@@ -205,9 +305,15 @@ def predicted_seconds(loaded: Loaded) -> float:
     """Of the passes of a plan: the longest of reading, computing and writing, which go on together."""
     from ..display.estimates import predicted_ns
 
-    steps = passes_of(loaded.plan)
+    steps = [step for plan in _plans(loaded) for step in passes_of(plan)]
     reads, writes = sum(step.reads for step in steps), sum(step.writes for step in steps)
     return max(reads / READ_RATE, (predicted_ns(loaded.bound) or 0) / 1e9, writes / WRITE_RATE)
+
+
+def _plans(loaded: Loaded) -> list[Plan]:
+    """Those that run one after the other."""
+    stages = () if loaded.staged is None else loaded.staged.stages
+    return [*(stage.plan for stage in stages), loaded.plan]
 
 
 def passes_of(plan: Plan) -> list[StreamStep]:

@@ -128,12 +128,15 @@ def _front_only(arguments: Arguments, scheduling: Scheduling | None) -> Scheduli
 def _text(arguments: Arguments, loaded: Loaded, scheduling: Scheduling | None) -> str:
     """The plan in the format asked for.  A plan of declared devices that is saved is JSON, for `run --plan`."""
     from ...backend.schedule.plan.stored import encode_plan
-    from ..execution.streaming import require_one_run, stream_lines
+    from ..execution.streaming import require_one_run, require_sizes_known, stream_lines
 
     plan = loaded.plan
     older, drawn = arguments.value("--diff"), picture_asked(arguments)
     if drawn is not None:
         require_one_run(loaded, "a picture of its plan")
+    is_json = wants_json(arguments) or (scheduling is not None and arguments.has("-o") and arguments.value("--format") is None)
+    if older is not None or is_json:
+        require_sizes_known(loaded, "a plan that is kept or compared")
     if older is not None:
         from ...backend.schedule.plan.diff import diff_text
 
@@ -142,7 +145,7 @@ def _text(arguments: Arguments, loaded: Loaded, scheduling: Scheduling | None) -
         from ...backend.schedule.pictures.of_plan import chart_of_plan
 
         return picture(chart_of_plan(plan, os.path.basename(loaded.checked.source.name)), drawn)
-    if wants_json(arguments) or (scheduling is not None and arguments.has("-o") and arguments.value("--format") is None):
+    if is_json:
         return encode_plan(plan)
     if loaded.plan.prediction is not None:
         from ...backend.schedule.plan.explain_queues import queues_text
@@ -159,4 +162,6 @@ def _text(arguments: Arguments, loaded: Loaded, scheduling: Scheduling | None) -
     rewritten += loop_lines(loaded.bound.graph, loaded.checked.sources, programs=arguments.has("--loops"))
     files = [f"files   {loaded.file_bytes:,} bytes at most beside, while one is read"] if loaded.file_bytes else []
     costs = cost_of_program(loaded.core).lines(loaded.bound.sizes, max(plan.peak.values(), default=0))
-    return "\n".join([plan_text(plan), *rewritten, *costs, *files, *(stream_lines(loaded) or time_line(loaded.bound))])
+    stages = () if loaded.staged is None else loaded.staged.stages
+    before = [f"first, at most {stage.selection.most:,} items are selected: {plan_text(stage.plan)}\nthen" for stage in stages]
+    return "\n".join([*before, plan_text(plan), *rewritten, *costs, *files, *(stream_lines(loaded) or time_line(loaded.bound))])

@@ -97,7 +97,7 @@ def run_once(arguments: Arguments, console: Console, read: set[str]) -> Exit:
 
     def ready(loaded: Loaded) -> None:
         read.update(file.path for file in loaded.files.values())
-        if loaded.plan.stores:
+        if loaded.streams:
             from ..execution.streaming import stream_lines
 
             for line in stream_lines(loaded):

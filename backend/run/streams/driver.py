@@ -35,6 +35,7 @@ from ..prepared import PreparedPlan
 from ..shards import pair_of, reduction_of
 from .joining import Joined, pair_of_places
 from .ring import Ring
+from .selecting import SelectedRows
 from .sorting import SortedRuns
 
 
@@ -43,7 +44,7 @@ class Stores:
     """Inputs that are read tile by tile, outputs that are written so, and how far that has come."""
 
     sources: Mapping[str, RowSource]
-    sinks: Mapping[str, RowSink | SortedRuns] = field(default_factory=dict)
+    sinks: Mapping[str, RowSink | SortedRuns | SelectedRows] = field(default_factory=dict)
     checks: Mapping[str, Callable[[Any], None]] = field(default_factory=dict)
     """By input, what is checked of its items: RhoError."""
     progress: Progress = field(default_factory=Progress)
@@ -148,7 +149,7 @@ class _Run:
             assert isinstance(sink.phase, Output)
             self.write(sink.phase, lambda store: store.end())
             kept = self.stores.sinks[sink.phase.name]
-            if not isinstance(kept, SortedRuns):  # which are nobody's output
+            if not isinstance(kept, SortedRuns | SelectedRows):  # which are nobody's output
                 self.machine.outputs[sink.phase.name] = Shown(kept.kind, kept)
         elif sink.ends is Ends.JOINED:
             for value in traverse.results(sink.phase):
@@ -163,7 +164,7 @@ class _Run:
                 made[~occupied] = identity_of(function_of(sink.phase), kind)
             self.memory[sink.phase.results[0]] = made
 
-    def write(self, output: Output, act: Callable[[RowSink | SortedRuns], None]) -> None:
+    def write(self, output: Output, act: Callable[[Any], None]) -> None:
         sink = self.stores.sinks[output.name]
         with located(sink.path, output.span), system_trouble():
             act(sink)
@@ -204,13 +205,16 @@ class _Run:
                 self.joined[value].add(values[value])
         if sink.value is None:
             return
-        assert sink.value is not None
-        origin = needed.rows[sink.value][0]
-        axis = self.flow.axes[sink.value]
+        value = sink.value
+        if isinstance(sink.phase, Output) and isinstance(self.stores.sinks[sink.phase.name], SelectedRows):
+            self.write(sink.phase, lambda store: store.add(values[value], own[0]))
+            return
+        origin = needed.rows[value][0]
+        axis = self.flow.axes[value]
         before = (slice(None),) * axis
-        part = values[sink.value][*before, own[0] - origin : own[1] - origin]
+        part = values[value][*before, own[0] - origin : own[1] - origin]
         if sink.ends is Ends.COLLECTED:
-            self.memory[sink.value][*before, own[0] : own[1]] = part
+            self.memory[value][*before, own[0] : own[1]] = part
         else:
             assert isinstance(sink.phase, Output)
             self.write(sink.phase, lambda store: store.put(part, axis, own[0]))

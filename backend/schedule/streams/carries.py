@@ -10,6 +10,9 @@ truth values, where what changes nothing is not what nothing gives (¯0.0 and 0.
 Note [Places].  The place of the least or greatest item is joined from those of tiles with the items that are there: of
 equals the earlier wins.
 
+Note [Selecting].  What a tile of a mask selects is put after what was selected before; that it has fewer rows than the mask
+nobody asks, since it goes to a store at once.
+
 Neighbours: `flow` (asks what may be cut so), `tiles` (writes the phases), `backend.run.streams` (keeps the states).
 """
 
@@ -17,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeGuard
 
 from ....typechecker import scalars
 from ...graph.costs import Types
@@ -54,6 +57,10 @@ def cuts_in_tiles(phase: Phase, types: Types) -> tuple[Cut, ...]:
     match phase:
         case LibraryPhase(op="contract"):
             return tuple(_summed_cuts(phase, types))
+        case LibraryPhase() if selects(phase):
+            shape = shape_of(phase.args[0], types)
+            if shape is not None and shape[0] > 1:
+                return (Along(0, shape[0], 1, False, (0,) * len(phase.args)),)
         case LibraryPhase(op="key_reduce"):
             shape = shape_of(phase.args[0], types)
             if shape is not None and len(shape) == 1 and shape[0] > 1 and _carries(phase, types):
@@ -71,6 +78,11 @@ def cuts_in_tiles(phase: Phase, types: Types) -> tuple[Cut, ...]:
         case _:
             pass
     return ()
+
+
+def selects(phase: Phase) -> TypeGuard[LibraryPhase]:
+    """Is it a phase of a stage that selects (`selections`)?  Its result has a row for each of the mask, at most."""
+    return isinstance(phase, LibraryPhase) and phase.op in ("compress", "where") and not phase.defines
 
 
 def _summed_cuts(phase: LibraryPhase, types: Types) -> Iterator[Cut]:

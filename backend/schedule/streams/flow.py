@@ -24,7 +24,7 @@ from typing import Final
 from ...graph import traverse
 from ...graph.phases import Graph, Input, LibraryPhase, Loop, Output, Phase, PhaseId, Structured, ValueId
 from ..facts.sharding import Cut, cuts_of, known, reads_of, shape_of
-from .carries import box_along, boxes_read, cuts_in_tiles, is_carried
+from .carries import box_along, boxes_read, cuts_in_tiles, is_carried, selects
 from .passes import Ends, Flow, Pass, Sink, demand
 
 _SAMPLES: Final = 8
@@ -92,11 +92,13 @@ class _Builder:
                     if value not in large:
                         self.collect(value, phase)
                 flowing = large
+        if cut is None and selects(phase):
+            raise CannotStream(phase, "selects by a mask that does not follow the inputs")
         generated = self.generated.issuperset(flowing)
         if cut is None or (generated and (used != flowing or is_carried(cut))):
             for value in flowing:
                 self.collect(value, phase)
-            self.make_whole(phase, used)
+            self.make_whole(phase, used, flowing=bool(flowing))
             return
         follow = frozenset(v for v in flowing if v not in self.generated or follows(phase, cut, self.graph, {v: self.axes[v]}))
         for value in flowing:
@@ -114,8 +116,17 @@ class _Builder:
         if generated:
             self.generated.update(traverse.results(phase))
 
-    def make_whole(self, phase: Phase, used: Iterable[ValueId]) -> None:
-        """A phase on whole values."""
+    def most_made(self, phase: Phase) -> int:
+        """Bytes of what a phase makes whose number is known only when it runs, at most."""
+        caps = {variable: variable.cap for variable in traverse.defines(phase) if variable.cap is not None}
+        types = [self.graph.types[value] for value in traverse.results(phase)] if caps else []
+        sizes = [[size.substitute(caps).constant for size in type.shape] for type in types]
+        return sum(prod(n or 0 for n in shape) * type.element.kind.bytes for shape, type in zip(sizes, types, strict=True))
+
+    def make_whole(self, phase: Phase, used: Iterable[ValueId], *, flowing: bool = False) -> None:
+        """A phase on whole values; `flowing`: some of them are made whole for it."""
+        if flowing and not self.fits(self.most_made(phase)):
+            raise CannotStream(phase, "may make more than fits")
         level = max((self.there[value] for value in used), default=0)
         self.whole.append((level, phase))
         self.there.update(dict.fromkeys(traverse.results(phase), level))

@@ -25,6 +25,7 @@ from ..single.one_device import Detail, PlannedUnit, plan_one_device
 from .flow import CannotStream, flow_of
 from .passes import Demand, Ends, Flow, Pass, Rows, Sink, demand, out_of_order
 from .scratch import Scratch, with_scratch
+from .selections import Selection, after, selection_of
 from .tiles import key_of, tile_of
 
 DEPTH: Final = 2
@@ -37,6 +38,8 @@ MOST_KINDS: Final = 64
 """Graphs of tiles that one pass may have: each is planned and compiled by itself."""
 MOST_PHASES: Final = 2_000
 """Phases that the turns of one loop may become."""
+_SMALL: Final = 16
+"""What was selected is read whole where it takes at most this part of the memory."""
 _SHARE: Final = 2
 """A value is collected whole where it takes at most this part of the memory."""
 
@@ -79,6 +82,15 @@ class Streaming:
         sources, sinks = {**self.sources, scratch.name: store}, {**self.sinks, scratch.name: Target()}
         return replace(self, bound=bound, sources=sources, sinks=sinks, scratch=(*self.scratch, scratch))
 
+    def with_selected(self, bound: BoundGraph, selection: Selection, count: int) -> Streaming:
+        """What is left once so many cells have been selected; they are read whole where they are few."""
+        sources = dict(self.sources)
+        for store in selection.stores:
+            size = count * prod(store.cell) * store.kind.bytes
+            if size * _SMALL > self.limit:
+                sources[store.name] = Stored(size)
+        return replace(self, bound=bound, sources=sources)
+
     def scratch_of(self, sink: Sink) -> Scratch | None:
         """The scratch store that a flow ends in."""
         if not isinstance(sink.phase, Output):
@@ -86,18 +98,37 @@ class Streaming:
         return next((one for one in self.scratch if one.name == sink.phase.name), None)
 
 
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A stage that selects, and its plan."""
+
+    plan: Plan
+    asked: Streaming
+    selection: Selection
+
+
+Settle = Callable[[Streaming, Selection], int]
+"""Plans a stage that selects, as what is asked for, and says how many cells of each store it will select."""
+
+
 def plan_streams(
-    asked: Streaming, device: Device, program: tuple[PlannedFile, ...] = (), detail: Detail = Detail.STEPS
+    asked: Streaming, device: Device, program: tuple[PlannedFile, ...] = (), detail: Detail = Detail.STEPS,
+    settle: Settle | None = None,
 ) -> tuple[Plan, Streaming]:  # fmt: skip
     """The plan, whose peak is at most the limit, and what it is of: loops that need an input as a whole in each turn are turns
-    one after the other in its graph, each with passes of its own, and what is sorted is put out and in.  CannotStream: by which
-    phase there is none."""
+    one after the other in its graph, each with passes of its own, what is sorted is put out and in, and what masks select is what
+    `settle` says.  CannotStream: by which phase there is none."""
     while True:
         try:
             return _planned(asked, device, program, detail), asked
         except CannotStream as trouble:
             if (ordered := with_scratch(asked.bound, trouble.phase)) is not None:
                 asked = asked.with_scratch(*ordered)
+                continue
+            if settle is not None and (selection := selection_of(asked.bound, trouble.phase)) is not None:
+                stage = replace(asked, bound=selection.bound, sinks={store.name: Target() for store in selection.stores})
+                count = settle(stage, selection)
+                asked = asked.with_selected(after(asked.bound, selection, count), selection, count)
                 continue
             if not isinstance(trouble.phase, Loop):
                 raise

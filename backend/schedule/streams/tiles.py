@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from ....typechecker.elements import Element, Kind
 from ....typechecker.scalars import neutral
-from ....typechecker.sizes import Size, number
+from ....typechecker.sizes import Size, SizeOrigin, SizeVariable, number, variable
 from ....typechecker.types import ArrayType
 from ...graph import traverse
 from ...graph.bind import BoundGraph
@@ -49,7 +49,7 @@ from ...graph.registry import signature_of
 from ...graph.restriction import restrict
 from ..facts.sharding import BLOCK, as_one, reads_of, shape_of, whole
 from ..plan.model import Box
-from .carries import boxes_read, function_of, is_carried, is_ordered_scan, tells_empty
+from .carries import boxes_read, function_of, is_carried, is_ordered_scan, selects, tells_empty
 from .passes import Demand, Ends, Flow, Pass, Rows
 
 
@@ -189,6 +189,8 @@ class _Maker:
                     for value in traverse.results(phase):
                         self.types.setdefault(value, self.flow.graph.types[value])
                 self.phases.append(made)
+            case LibraryPhase() if selects(phase):
+                self.selecting(phase, box)
             case LibraryPhase() if is_carried(self.flow.cuts[phase.id]):
                 self.carried(phase, box)
             case LibraryPhase():
@@ -229,6 +231,17 @@ class _Maker:
     def kind_of(self, phase: Structured, node: int) -> Kind:
         one = phase.body[node]
         return Kind.I64 if isinstance(one, AxisNode | SizeNode) else one.kind
+
+    def selecting(self, phase: LibraryPhase, box: Box) -> None:
+        """What the tile selects, as many as there are; see `carries`, Note [Selecting]."""
+        boxes = boxes_read(phase, self.flow.graph.types, self.flow.cuts[phase.id], box)
+        args = tuple(self.exactly(value, part, phase) for value, part in zip(phase.args, boxes, strict=True))
+        (result,), rows = phase.results, box[0][1] - box[0][0]
+        count = SizeVariable("k", self.new(), SizeOrigin.RUNTIME, number(rows))
+        type = self.flow.graph.types[result]
+        self.types[result] = ArrayType(Element(type.element.kind), (variable(count), *type.shape[1:]))
+        made = replace(phase, args=args, defines=(count,))
+        self.phases.append(replace(made, signature=signature_of(made, self.types)))
 
     def carried(self, phase: LibraryPhase, box: Box) -> None:
         """The phase on the state and the items of the tile; see `carries`, Note [States]."""

@@ -1,0 +1,88 @@
+"""What masks select from stored inputs: the bits of the whole run, within the limit, however many items are selected."""
+
+from __future__ import annotations
+
+import errno
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rho.backend.run.streams.selecting import SelectedRows
+from rho.lang import temporaries
+from rho.lang.diagnostics import Refused, RunFailed
+from rho.shell.execution.streaming import require_one_run, require_sizes_known, stream_lines
+
+from .running import loaded, results, same_bits, store
+
+LIMIT = 4_000_000
+_X = "input x : f64[n] where n ≥ 8\n"
+_M = "input m : f64[r 5] where r ≥ 8\n"
+PROGRAMS = {
+    "sum": _X + "y ← (x>0.5)/x\n+/y\n≢y",
+    "sum of a map": _X + "y ← (x>0.5)/x\n+/2×y\n+/y>0.75",
+    "written": _X + "y ← (x>0.5)/x\nz ← 1+y×y\noutput z",
+    "scan": _X + "y ← (x>0.5)/x\nz ← +\\y\noutput z",
+    "sorted": _X + "y ← (x>0.3)/x\nz ← y[⍋y]\noutput z",
+    "places": _X + "z ← ⍸x>0.5\noutput z\n+/z",
+    "places and items": _X + "b ← x>0.25\nz ← ⍸b\noutput z\n+/b/x\n+/b/x×x",
+    "by another input": _X + "input w : f64[n]\ny ← (w>0.5)/x\n+/y\noutput y",
+    "two masks": _X + "input w : f64[n]\n(+/(w>0.5)/x)-+/(x>0.5)/w",
+    "by the mean": _X + "y ← (x>(+/x)÷≢x)/x\n+/y\noutput y",
+    "twice": _X + "y ← (x>0.25)/x\nz ← (y<0.75)/y\n+/z\noutput z",
+    "rows": _M + "s ← (m[;0]>0.5)⌿m\noutput s\n+⌿s",
+    "rows in the mean": _M + "s ← ((+/m)>2.5)⌿m\n(+⌿s)÷1⌈≢s",
+    "few": _X + "y ← (x>0.9999)/x\n+/y",
+    "none": _X + "y ← (x>2.0)/x\n+/y\n≢y\noutput y",
+    "all": _X + "y ← (x>¯1.0)/x\n+/y\noutput y",
+    "keys": _X + "y ← (x>0.5)/x\n10 +⌸ (⌊10×y ⋄ y)",
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("stored")
+    draw = np.random.default_rng(5)
+    np.save(made / "x.npy", draw.random(700_003))
+    np.save(made / "w.npy", draw.random(700_003))
+    np.save(made / "m.npy", draw.random((150_001, 5)))
+    return made
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_bits_are_those_of_the_whole_run(name: str, folder: Path) -> None:
+    whole, tiled = (loaded(PROGRAMS[name], folder, limit) for limit in (None, LIMIT))
+    assert tiled.staged is not None and not whole.streams
+    plans = [*(stage.plan for stage in tiled.staged.stages), tiled.plan]
+    assert all(count <= LIMIT for plan in plans for _, count in plan.main.peak)
+    assert same_bits(results(whole), results(tiled))
+    assert not temporaries.live()
+
+
+def test_the_plan_says_the_most_that_it_reads_and_writes(folder: Path) -> None:
+    (line,) = stream_lines(loaded(PROGRAMS["written"], folder, LIMIT))
+    assert line.startswith("streams `x`: 11.2 MB read in 2 passes of ") and line.endswith(", where masks select everything")
+    assert "11.2 MB written (5.6 MB of them in temporary files)" in line
+
+
+def test_nothing_is_left_where_the_disk_is_full(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(self: SelectedRows, cells: object, first: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(SelectedRows, "add", full)
+    with pytest.raises(RunFailed, match=r"E708.*No space left on device"):
+        store(loaded(PROGRAMS["written"], folder, LIMIT))
+    assert not temporaries.live()
+
+
+def test_what_needs_one_run_or_all_sizes_is_refused(folder: Path) -> None:
+    with pytest.raises(Refused, match="E702"):
+        require_one_run(loaded(PROGRAMS["sum"], folder, LIMIT), "--verify")
+    with pytest.raises(Refused, match="counted when the program runs"):
+        require_sizes_known(loaded(PROGRAMS["sum"], folder, LIMIT), "a plan that is kept")
+
+
+def test_what_might_not_fit_is_refused_by_name(folder: Path) -> None:
+    with pytest.raises(Refused, match="E702") as caught:
+        loaded(_X + "y ← (x>0.5)/x\ny", folder, LIMIT)
+    assert any("printing" in note or "Print" in note or "whole" in note for note in caught.value.diagnostics[0].notes)
