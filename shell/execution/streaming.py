@@ -284,6 +284,8 @@ def stream_lines(loaded: Loaded) -> list[str]:
         return []
     plans = _plans(loaded)
     steps = [step for plan in plans for step in passes_of(plan)]
+    if not steps:
+        return []
     stored = dict.fromkeys(store.name for plan in plans for store in plan.stores if store.name in loaded.files)
     names = ", ".join(f"`{name}`" for name in stored)
     reads, writes = sum(step.reads for step in steps), sum(step.writes for step in steps)

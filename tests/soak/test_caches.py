@@ -155,8 +155,9 @@ def instead(make: Callable[[Path], object], file: Path, rng: np.random.Generator
 
 def hidden(file: Path, rng: np.random.Generator) -> None:
     """As it was, behind a link."""
-    shutil.move(file, file.with_suffix(".moved"))
-    file.symlink_to(file.with_suffix(".moved"))
+    other = file.with_suffix(f".{rng.integers(1 << 60)}")
+    shutil.move(file, other)
+    file.symlink_to(other)
 
 
 DAMAGE: dict[str, Callable[[Path, np.random.Generator], object]] = {
