@@ -38,12 +38,14 @@ def _vector(draw: Random, depth: int, names: list[str]) -> str:
 
 def _end(draw: Random, place: int, names: list[str]) -> str:
     """A line that prints or puts out."""
-    v = draw.choice(names)
+    v, w = draw.choice(names), draw.choice([*names, "y"])
     return draw.choice(
         [
             f"+/{v}", f"⌈/{v}", f"+/{v}>0.5", f"{v}⍳⌈/{v}", f"{v}⍳⌊/{v}", f"9 +⌸ (k ⋄ {v})", "9 +⌸ (k ⋄ 1)", f"+/{v}×⍳≢x",
             f"o{place} ← {v}×2\noutput o{place}", f"o{place} ← (1↓{v})-¯1↓{v}\noutput o{place}", f"⌈/|(2↓{v})-¯2↓{v}",
-            f"+/5↓{v}", f"o{place} ← ¯3↓{v}\noutput o{place}",
+            f"+/5↓{v}", f"o{place} ← ¯3↓{v}\noutput o{place}", f"+/({v}>0.25)/{w}", f"o{place} ← +\\({v}<{w})/x\noutput o{place}",
+            f"o{place} ← ⍸{v}>0.5\noutput o{place}",
+            f"f{place} ← ({v}>0.25)/{w}\n(+/f{place})÷1⌈≢f{place}\n+/(f{place}>0.5)/f{place}",
         ]
     )  # fmt: skip
 
@@ -82,7 +84,7 @@ def test_the_bits_are_those_in_memory(seed: int, folder: Path) -> None:
         notes = " ".join(refused.diagnostics[0].notes)
         assert "it cannot stream from its files: `" in notes, (text, refused)
         return
-    if not streamed.plan.stores:
+    if not streamed.streams:
         return
     assert max(count for _, count in streamed.plan.main.peak) <= LIMIT
     assert same_bits(results(streamed), results(loaded(text, folder, None))), text
@@ -99,11 +101,11 @@ from rho.shell.session import Session
 
 def run(text, folder, limit):
     made = loaded(text, folder, limit)
-    if made.plan.stores:
+    if made.streams:
         for shown in Session().run(made).outputs.values():
             if hasattr(shown.value, "discard"):
                 shown.value.discard()
-    return made.plan.stores
+    return made.streams
 
 def peak():
     with open("/proc/self/status") as file:
