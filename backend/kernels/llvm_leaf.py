@@ -1,12 +1,13 @@
 """The only module that imports llvmlite: text to object code, object code to an address.
 
+All calls of llvmlite are made by one thread, as an interrupt within its lock would leave that taken (`one_thread`).
+
 Neighbours: `store` (caches what this makes).
 """
 
 from __future__ import annotations
 
 import sys
-import threading
 from collections.abc import Mapping
 from functools import cache
 from importlib.util import find_spec
@@ -14,6 +15,7 @@ from typing import Any, Final
 
 from ..scalar import tables
 from .ir import NAME
+from .one_thread import OneThread
 
 
 class Unsupported(Exception):
@@ -31,17 +33,14 @@ def is_loaded() -> bool:
     return "llvmlite.binding" in sys.modules
 
 
-_setting_up = threading.Lock()
-
-
-def binding() -> Any:
-    """llvmlite's binding, set up for this machine; None where it is missing or does not work."""
-    with _setting_up:
-        return _binding()
+_llvm: Final = OneThread("rho llvm")
 
 
 @cache
-def _binding() -> Any:
+@_llvm.does
+@cache
+def binding() -> Any:
+    """llvmlite's binding, set up for this machine; None where it is missing or does not work."""
     try:
         import llvmlite.binding as llvm
     except (ImportError, OSError):
@@ -64,6 +63,7 @@ def _binding() -> Any:
     return llvm
 
 
+@_llvm.does
 def name_symbols(addresses: Mapping[str, int]) -> None:
     """Let code that is linked from now on call these as `rho_…`."""
     llvm = binding()
@@ -133,6 +133,7 @@ def _machine(llvm: Any, level: int = 2) -> Any:
 
 
 @cache
+@_llvm.does
 def identity() -> str:
     """What object code depends on beside the text; nothing where there is no LLVM."""
     llvm = binding()
@@ -145,6 +146,7 @@ def identity() -> str:
     return f"{RELOCATION} {CODE_MODEL} {llvmlite.__version__} {llvm.llvm_version_info} {machine}"
 
 
+@_llvm.does
 def processor() -> str:
     """The processor that code is made for, as LLVM names it; nothing where there is no LLVM."""
     llvm = binding()
@@ -152,6 +154,7 @@ def processor() -> str:
 
 
 @cache
+@_llvm.does
 def has_feature(name: str) -> bool:
     """Has this processor a feature, as LLVM names it?"""
     llvm = binding()
@@ -163,6 +166,7 @@ def vector_bytes() -> int:
     return 64 if has_feature("avx512f") else 32 if has_feature("avx2") else 16
 
 
+@_llvm.does
 def compile_text(text: str) -> bytes:
     """Object code.  Unsupported: LLVM does not accept the text."""
     llvm = binding()
@@ -173,6 +177,7 @@ def compile_text(text: str) -> bytes:
         raise Unsupported(str(error)) from None
 
 
+@_llvm.does
 def assembly(text: str) -> str:
     """What the machine code of a text is, for people.  Unsupported: LLVM does not accept the text."""
     llvm = binding()
@@ -182,12 +187,14 @@ def assembly(text: str) -> str:
         raise Unsupported(str(error)) from None
 
 
+@_llvm.does
 def code_bytes(code: bytes) -> int:
     """How many bytes of an object are instructions."""
     sections = binding().object_file.ObjectFileRef.from_data(code).sections()
     return sum(section.size() for section in sections if section.is_text())
 
 
+@_llvm.does
 def link(code: bytes) -> int:
     """The address of the kernel of an object.  Unsupported: the object is no good.
 

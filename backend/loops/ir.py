@@ -330,13 +330,19 @@ def uses(statement: Statement) -> tuple[str, ...]:
         case Call():
             return tuple(name for form in statement.forms for name, _ in form.terms)
         case For():
-            bounds = tuple(name for form in (*statement.lower, *statement.upper) for name, _ in form.terms)
-            ends = () if statement.until is None else (statement.until,)
-            return *bounds, *ends, *(name for c in statement.carried for name in (c.initial, c.yielded))
+            return *head_uses(statement), *(name for c in statement.carried for name in (c.initial, c.yielded))
         case If():
-            return statement.condition, *(name for c in statement.results for name in (c.then, c.otherwise))
+            return *head_uses(statement), *(name for c in statement.results for name in (c.then, c.otherwise))
         case Constant():
             return ()
+
+
+def head_uses(statement: For | If) -> tuple[str, ...]:
+    """The registers that decide how often its blocks run."""
+    if isinstance(statement, If):
+        return (statement.condition,)
+    bounds = tuple([name for form in (*statement.lower, *statement.upper) for name, _ in form.terms])
+    return bounds if statement.until is None else (*bounds, statement.until)
 
 
 def loaded_views(statement: Statement) -> tuple[str, ...]:

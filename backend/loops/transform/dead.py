@@ -5,7 +5,6 @@ What may leave the program stays.  Invariant: what is stored to OUTPUT views, an
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 from ..check import may_fail
@@ -23,6 +22,7 @@ from ..ir import (
     Statement,
     Store,
     blocks,
+    head_uses,
     loaded_views,
     stored_views,
     uses,
@@ -35,7 +35,9 @@ def run(program: Program) -> Program:
     while True:
         loaded = {view for s in walk(program.body) for view in loaded_views(s)}
         scratch = {view.name for view in program.views if view.role is Role.SCRATCH}
-        live = _Live(scratch - loaded, {id(store) for store in _idle(program.body)})
+        idle: set[int] = set()
+        _idle(program.body, idle)
+        live = _Live(scratch - loaded, idle)
         live.roots(program.body)
         live.close()
         body = live.block(program.body)
@@ -47,21 +49,23 @@ def run(program: Program) -> Program:
     return program if len(views) == len(program.views) else replace(program, views=views)
 
 
-def _idle(body: tuple[Statement, ...]) -> Iterator[Store]:
-    """Stores of the item that was loaded from there, with no store to the view in between."""
+def _idle(body: tuple[Statement, ...], idle: set[int]) -> set[str]:
+    """Note stores of the item that was loaded from there, with no store to the view in between; the views that are stored."""
     loaded: dict[str, set[tuple[tuple[Index, ...], str]]] = {}
+    stored: set[str] = set()
     for statement in body:
         match statement:
             case Load(name, view, indices, None):
                 loaded.setdefault(view, set()).add((indices, name))
             case Store(view, indices, value) if (indices, value) in loaded.get(view, ()):
-                yield statement
+                idle.add(id(statement))
+                stored.add(view)
             case _:
-                for block in blocks(statement):
-                    yield from _idle(block)
-                for inner in walk((statement,)):
-                    for view in stored_views(inner):
-                        loaded.pop(view, None)
+                inside = set(stored_views(statement)).union(*(_idle(block, idle) for block in blocks(statement)))
+                stored |= inside
+                for view in inside:
+                    loaded.pop(view, None)
+    return stored
 
 
 class _Live:
@@ -91,7 +95,7 @@ class _Live:
         for statement in body:
             match statement:
                 case For() | If():
-                    head = uses(replace(statement, carried=()) if isinstance(statement, For) else replace(statement, results=()))
+                    head = head_uses(statement)
                     inner = sum(self.roots(block) for block in blocks(statement)) > 0
                     if inner:
                         self.waiting += head

@@ -1,0 +1,94 @@
+"""Work that is handed to one thread: answers, errors, interrupts of who asks, forks, and no thread to be had."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+
+import pytest
+
+from rho.backend.kernels.one_thread import OneThread
+
+
+def test_answers_and_errors_come_back_and_all_is_done_by_one_thread() -> None:
+    one = OneThread("one")
+
+    @one.does
+    def named(value: int) -> tuple[int, str]:
+        if value < 0:
+            raise ValueError(value)
+        return value, threading.current_thread().name
+
+    @one.does
+    def outer(value: int) -> tuple[int, str]:
+        return named(value)  # by the thread itself, which does not wait for itself
+
+    answers: list[tuple[int, str]] = []
+    threads = [threading.Thread(target=lambda n=n: answers.append(outer(n))) for n in range(8)]  # type: ignore[misc]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(answers) == [(n, "one") for n in range(8)]
+    with pytest.raises(ValueError, match="-1"):
+        named(-1)
+    assert named(3) == (3, "one")
+
+
+def test_who_asks_is_interrupted_and_the_lock_is_given_back() -> None:
+    one, lock, begun, go_on = OneThread("one"), threading.Lock(), threading.Event(), threading.Event()
+
+    @one.does
+    def locked() -> None:
+        with lock:
+            begun.set()
+            go_on.wait()
+
+    ended: list[str] = []
+
+    def ask() -> None:
+        try:
+            locked()
+        except KeyboardInterrupt:
+            ended.append("interrupted")
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    begun.wait()
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident or 0), ctypes.py_object(KeyboardInterrupt))
+    go_on.set()
+    thread.join()
+    assert ended == ["interrupted"]
+    locked()
+    assert not lock.locked()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_process_that_was_forked_has_a_thread_of_its_own() -> None:
+    code = """
+import os, sys
+from rho.backend.kernels.one_thread import OneThread
+one = OneThread("one")
+twice = one.does(lambda x: 2 * x)
+assert twice(2) == 4
+child = os.fork()
+if child == 0:
+    os._exit(twice(21))
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.stdout == "42\n", done.stderr
+
+
+def test_without_a_thread_the_caller_does_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(self: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    one = OneThread("one")
+    name: Callable[[], str] = one.does(lambda: threading.current_thread().name)
+    monkeypatch.setattr(threading.Thread, "start", refused)
+    assert name() == threading.current_thread().name
