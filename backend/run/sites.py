@@ -15,19 +15,23 @@ from typing import Any, Final
 import numpy as np
 
 from ...lang.diagnostics import Diagnostic, RunFailed
-from ...typechecker.sizes import SizeVariable
+from ...typechecker.sizes import SizeVariable, capacity
 from ..graph.phases import Fold, LibraryPhase, Loop, Map, Phase, ValueId
-from .cpu.bindings import Binding, Later, Unbound, bind
+from .cpu.bindings import TUNING, Binding, Later, Unbound, bind
 from .cpu.kinds import DTYPES
 from .cpu.library_bindings import bind_library
 from .cpu.loops import LoopRun
 from .cpu.regions import region_of
 from .failures import CheckFailed
 from .machine import Machine
+from .native.layouts import MOST_CELLS
 from .native.program import Program
+from .native.tuning import Example, Tuned, tuned
 from .words.phases import Executed, Whole
 
 MOST_BINDINGS: Final = 96
+MOST_UNTUNED: Final = 6
+"""Bindings for one value of a size, after which none is sought for many."""
 MOST_WAIT: Final = 256
 CHANCES: Final = 8
 """Runs of a loop's words after which they are judged although Python was asked."""
@@ -49,6 +53,7 @@ class Site:
         self.dtypes = [DTYPES[program.machine.kind(value)] for value in operands]
         self.runs, self.latest, self.bindings = 0, 0, 0
         self.due: dict[tuple[int, ...], int] = {}
+        self.untuned = 0
 
     def run(self, memory: dict[ValueId, Any], target: Any) -> Sequence[Any] | None:
         """The results; None: the words inside are to be gone through."""
@@ -99,17 +104,51 @@ class Site:
         self.latest = self.runs
         try:
             self.bind(binding)
-            overwrites = self.overwrite >= 0 and binding.made[self.results[0]][:2] == (key[self.overwrite], -1)
-            words = np.array(binding.words(key, overwrites), np.int64)
+            words = binding.words(key, self.overwrites(binding, key))
         except Unbound as unbound:
             self.due[key] = self.runs + min(self.runs, MOST_WAIT) if isinstance(unbound, Later) else _NEVER
             return
         self.due[key] = _NEVER
-        words[_NEXT] = program.words[self.place + _BINDINGS]
-        program.keep += (words, *binding.keep)
+        keep, tuning = binding.keep, self.tuned(values, numbers) if len(numbers) == 1 and self.untuned < MOST_UNTUNED else None
+        if tuning is not None:
+            changes = np.array(tuning.tuning, np.int64)
+            words, keep = tuning.words, [changes, *tuning.keep]
+            words[TUNING] = changes.ctypes.data
+        elif numbers:
+            self.untuned += 1
+        added = np.array(words, np.int64)
+        added[_NEXT] = program.words[self.place + _BINDINGS]
+        program.keep += (added, *keep)
         program.native.ask_for_helpers(binding.helpers)
-        program.words[self.place + _BINDINGS] = words.ctypes.data
+        program.words[self.place + _BINDINGS] = added.ctypes.data
         self.bindings += 1
+
+    def overwrites(self, binding: Binding, key: Sequence[int]) -> bool:
+        return self.overwrite >= 0 and binding.made[self.results[0]][:2] == (key[self.overwrite], -1)
+
+    def tuned(self, values: dict[ValueId, Any], numbers: Sequence[int]) -> Tuned | None:
+        """A binding for this value of the only size that the run has found, and for others."""
+        machine, layouts, (variable,), (size,) = self.program.machine, self.program.layouts, self.sizes, numbers
+
+        def example(number: int) -> Example | None:
+            machine.sizes[variable] = number
+            arrays = dict(values) | {value: np.empty(machine.shape(value), values[value].dtype) for value in changed}
+            binding = Binding(layouts, machine, self.program.threads, self.runs, arrays, self.results)
+            key = (*map(layouts.of, arrays.values()), number)
+            try:
+                self.bind(binding)
+                return binding.example(key, self.overwrites(binding, key))
+            except (Unbound, CheckFailed):
+                return None
+
+        most = MOST_CELLS if variable.cap is None else min(MOST_CELLS, capacity(variable.cap).evaluate({}))
+        changed = [value for value in values if any(variable in length.variables() for length in machine.types[value].shape)]
+        if not all(values[value].flags.c_contiguous for value in changed):
+            return None
+        try:
+            return tuned(example, layouts, size, most)
+        finally:
+            machine.sizes[variable] = size
 
 
 class PhaseSite(Site):

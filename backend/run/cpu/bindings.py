@@ -32,7 +32,9 @@ from ..device import Kernel as Runner
 from ..device import Types
 from ..failures import CheckFailed
 from ..native.layouts import Layouts
+from ..native.tuning import Example
 from ..pool import ALIGNMENT
+from . import launching
 from .compiled import CompiledRun, layout_of
 from .gathering import Outside
 from .kinds import DTYPES, NumArray
@@ -42,6 +44,11 @@ from .row_kernels import BoundRows
 from .rows import RowsRun
 from .structured import compile_structured, compiled_of
 
+HEAD: Final = 11
+"""Words of a `struct binding` before its key."""
+FAULT: Final = 1
+TUNING: Final = 6
+"""Where it names these."""
 SAVED_NANOSECONDS: Final = 8_000
 """What a native phase saves over one that Python does."""
 Ready = TypeVar("Ready")
@@ -77,9 +84,8 @@ class Binding:
         self.routine: Callable[..., Any] | None = None
         self.guard: Callable[[], object] | None = None
         self.apart = False
-        self.selected: Callable[[int], int] | None = None
-        """The layout of so many cells of what is selected, which `lengths` keeps."""
-        self.lengths: NumArray | None = None
+        self.lengths = 0
+        """The table of the result's layouts, if the first launch counts its cells."""
         self.duration, self.helpers = 0.0, 0
 
     def wants(self, kernel: Code) -> bool:
@@ -131,18 +137,29 @@ class Binding:
         self.launches.append(words)
 
     def words(self, key: Sequence[int], overwrites: bool) -> list[int]:
-        """`struct binding`, but for its neighbour."""
+        """`struct binding`, but for its neighbour and its tuning."""
         if len(self.made) != self.count:
             raise Unbound
-        fault, routine, guard, selected = [
-            0 if thing is None else id(thing) for thing in (self.fault, self.routine, self.guard, self.selected)
-        ]
-        self.keep += (self.fault, self.routine, self.guard, self.selected, self.lengths)
-        lengths = 0 if self.lengths is None else address(self.lengths)
-        head = [0, fault, routine, guard, int(self.apart), selected, lengths, int(overwrites)]
-        head += [len(self.rooms), len(self.launches), len(head) + 3 + len(key), *key]
+        calls = (self.fault, self.routine, self.guard)
+        self.keep += calls
+        head = [0, *[0 if call is None else id(call) for call in calls], int(self.apart), self.lengths, 0, int(overwrites)]
+        head += [len(self.rooms), len(self.launches), HEAD + len(key), *key]
         rows = [word for value in list(self.places)[self.operands :] for word in self.made[value]]
         return [*head, *rows, *self.rooms, *[word for launch in self.launches for word in (len(launch), *launch)]]
+
+    def example(self, key: Sequence[int], overwrites: bool) -> Example:
+        """The words, and which of them are what.  Unbound: they mention what was made for one size."""
+        if self.keep:
+            raise Unbound
+        words = self.words(key, overwrites)
+        first = HEAD + len(key)
+        results = frozenset(range(first, first + 3 * self.count, 3))
+        at = first + 3 * self.count + len(self.rooms)
+        rooms, loose = frozenset(range(first + 3 * self.count, at)), {FAULT}
+        for launch in self.launches:
+            loose |= {at + 1 + place for place in launching.LOOSE_PLACES}
+            at += 1 + len(launch)
+        return Example(words, frozenset(range(HEAD, HEAD + self.operands)) | results, rooms, frozenset(loose), tuple(self.keep))
 
 
 def bind(binding: Binding, phase: Phase, run: Runner | LoopRun | None, turns: int = 0) -> None:

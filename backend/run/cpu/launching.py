@@ -31,6 +31,8 @@ UNLOCKED_NANOSECONDS: Final = 30_000.0
 LONG_NANOSECONDS: Final = policy.LONG_NANOSECONDS
 MOST_WORDS: Final = 1 << 13
 """Words of all blocks of a launch."""
+LOOSE_PLACES: Final = (4, 5)
+"""Where it has the nanoseconds that it takes, and whether the interpreter lock is given up: no result depends on them."""
 HELPERS_PLACE: Final = 3
 """Where a launch says how many helpers may join."""
 _MOST_LAUNCHES: Final = 16

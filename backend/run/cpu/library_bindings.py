@@ -21,6 +21,7 @@ from ...kernels.llvm_leaf import has_feature, is_installed
 from ...kernels.products import LETTERS
 from ...kernels.selecting import WIDTHS, Form, Select
 from ...kernels.store import address_of
+from ..native.layouts import MOST_CELLS
 from .bindings import Binding, Fault, Later, Unbound, address, bind_kernel, bind_structured
 from .blas import alone, blas
 from .copying import drafted
@@ -33,8 +34,6 @@ from .scanning import Whole, scan_plan
 from .short_forms import routine_of
 from .space import common_stride
 
-MOST_SELECTED: Final = 32767
-"""Items of a mask for which there is a table of layouts by the number of cells that it selects."""
 _SELECT_NANOSECONDS: Final = 0.7
 """An item."""
 _COPY_NANOSECONDS: Final = 0.3
@@ -45,10 +44,13 @@ MOST_BYTES: Final = 1 << 21
 
 def bind_library(binding: Binding, phase: LibraryPhase) -> None:
     """What a library phase does.  Unbound: there is no native way."""
-    if len(phase.results) != 1 or (phase.defines and phase.op not in _SELECTING) or is_unread(phase):
+    if len(phase.results) != 1 or (phase.defines and phase.op not in _SELECTING):
         raise Unbound
     if 0 in [array.size for array in binding.values.values()]:
         raise Unbound
+    if is_unread(phase):  # whatever is there
+        binding.result(phase.results[0], binding.types.shape(phase.results[0]), DTYPES[binding.types.kind(phase.results[0])])
+        return
     try:
         _KERNELS.get(phase.op, _routine)(binding, phase)
     except Later:
@@ -101,7 +103,6 @@ def _scan(binding: Binding, phase: LibraryPhase) -> None:
     if not isinstance(plan, Whole):
         raise Later if plan is None and array.dtype == DTYPES[kind] else Unbound
     carry = plan.carry
-    binding.keep.append(carry)
     result = binding.result(value, array.shape, array.dtype)
     bases: list[Base] = [(binding.places[source], 0), (result, 0), (None, address(carry))]
     pieces = plan.pieces
@@ -164,7 +165,7 @@ def _select(binding: Binding, phase: LibraryPhase) -> None:
     types, (value,), (variable,) = binding.types, phase.results, phase.defines
     mask = binding.values[phase.args[0]]
     limit = mask.size if variable.cap is None else types.number(variable.cap)
-    if any(variable in guard.variables() for guard in types.guards) or limit < mask.size or mask.size > MOST_SELECTED:
+    if any(variable in guard.variables() for guard in types.guards) or limit < mask.size or mask.size > MOST_CELLS:
         raise Unbound  # Python checks what is found
     if not is_installed() or mask.dtype != np.bool_ or not mask.flags.c_contiguous:
         raise Unbound
@@ -176,8 +177,7 @@ def _select(binding: Binding, phase: LibraryPhase) -> None:
         raise Unbound
     shape, dtype, layouts = types.shape(value), DTYPES[types.kind(value)], binding.layouts
     result = binding.result(value, shape, dtype)
-    binding.lengths = np.zeros(mask.size + 1, np.int64)
-    binding.selected = lambda count: layouts.rows((count, *shape[1:]), dtype)
+    binding.lengths = layouts.lengths(dtype, shape[1:])
     counter = binding.room((8,), np.dtype(np.uint8))
     masks: Base = (binding.places[phase.args[0]], 0)
     counted = [(1, masks), (2, (counter, 0))]

@@ -10,6 +10,7 @@ Neighbours: `loops.scans` (the code), `sharing` (its pieces), `run.scans` (the o
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from math import prod
 from typing import Any, Final
 
@@ -166,12 +167,17 @@ class Whole:
 
     @property
     def carry(self) -> NumArray:
-        """What is before every line is nothing; what is behind is nobody's."""
-        return np.full(2, neutral(self.code.function, self.code.kind), DTYPES[self.code.kind])
+        return _carry(self.code.function, self.code.kind)
 
     def run(self, arg: NumArray, result: NumArray) -> None:
         carry = self.carry
         self.pieces.run((_address(arg), _address(result), _address(carry)), (arg, result, carry))
+
+
+@cache
+def _carry(function: str, kind: Kind) -> NumArray:
+    """What is before every line is nothing; what is behind is nobody's."""
+    return np.full(2, neutral(function, kind), DTYPES[kind])
 
 
 _kept: dict[tuple[Any, ...], Whole | Cut] = {}

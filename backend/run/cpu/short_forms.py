@@ -1,7 +1,7 @@
 """Short forms of library phases: NumPy's functions on arrays, for the operands that are met most, without what surrounds a phase.
 
 Each is made once for a phase whose sizes are known, and is a function of the operands' arrays alone; its result is a fresh array
-in the order of its items.
+in the order of its items.  What no size is part of is one function for all of them (so `native.tuning` sees that it is the same).
 
 Neighbours: `bindings` (asks), `library` (implementations of everything).
 """
@@ -9,6 +9,7 @@ Neighbours: `bindings` (asks), `library` (implementations of everything).
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from math import prod
 from typing import Any, Final, TypeAlias
 
@@ -67,6 +68,7 @@ def _grade(phase: LibraryPhase, types: Types) -> Function | None:
     return _order(types.kind(phase.args[0]), descending=descending)
 
 
+@cache
 def _order(kind: Kind, *, descending: bool) -> Function:
     """The stable order of items."""
     if not descending:
@@ -84,7 +86,11 @@ def _gather(phase: LibraryPhase, types: Types) -> Function | None:
         return None
     if selects(prod(types.shape(phase.args[0])), wanted_of(phase)):
         return None
-    descending, kind = order == "down", types.kind(phase.args[0])
+    return _sorted(types.kind(phase.args[0]), descending=order == "down")
+
+
+@cache
+def _sorted(kind: Kind, *, descending: bool) -> Function:
     order_of = _order(kind, descending=descending)
 
     def run(items: NumArray, *order: object) -> NumArray:
@@ -119,6 +125,11 @@ def _rotate(phase: LibraryPhase, types: Types) -> Function | None:
     assert isinstance(axis, int)
     if frame_of(phase) or types.types[phase.args[1]].shape or not prod(types.shape(phase.args[0])):
         return None
+    return _rotated(axis)
+
+
+@cache
+def _rotated(axis: int) -> Function:
     lead: tuple[Any, ...] = (slice(None),) * axis
 
     def run(items: NumArray, amount: Any) -> NumArray:
@@ -151,6 +162,11 @@ def _join(phase: LibraryPhase, types: Types) -> Function | None:
     assert isinstance(axis, int)
     if frame_of(phase) or not all(types.types[value].shape for value in phase.args):
         return None
+    return _joined(axis)
+
+
+@cache
+def _joined(axis: int) -> Function:
     return lambda *parts: _in_order(np.concatenate(parts, axis))
 
 
@@ -159,7 +175,11 @@ def _match(phase: LibraryPhase, types: Types) -> Function | None:
     shapes = [types.types[value].shape for value in phase.args]
     if frame_of(phase) or shapes[0] != shapes[1] or not shapes[0] or Kind.CHAR in kinds:
         return None
-    return lambda left, right: np.asarray((left == right).all())
+    return _matched
+
+
+def _matched(left: NumArray, right: NumArray) -> NumArray:
+    return np.asarray((left == right).all())
 
 
 _SHORT: Final[dict[str, Callable[[LibraryPhase, Types], Function | None]]] = {

@@ -14,7 +14,9 @@ import numpy as np
 from ..pool import LEAST, room
 
 MOST: Final = 2048
-"""Layouts that a program meets, after which it is made anew."""
+"""Layouts that a program meets, after which it is made anew (those of a table of lengths are as many as that has places)."""
+MOST_CELLS: Final = 32767
+"""Of an array whose layout is in a table of lengths."""
 Key: TypeAlias = tuple[np.dtype[Any], tuple[int, ...], tuple[int, ...]]
 
 
@@ -25,10 +27,12 @@ class Layouts:
         self._known: dict[Key, int] = {}
         self._keys: dict[int, Key] = {}
         self._keep: list[object] = []
+        self._lengths: dict[Key, int] = {}
+        self._counted = 0
 
     @property
     def is_full(self) -> bool:
-        return len(self._keys) > MOST
+        return len(self._keys) - self._counted > MOST
 
     def of(self, array: Any) -> int:
         """The address of an array's layout."""
@@ -47,6 +51,29 @@ class Layouts:
         """Of a cell: without the first axes."""
         dtype, shape, strides = self._keys[layout]
         return self.at(dtype, shape[axes:], strides[axes:])
+
+    def lengths(self, dtype: np.dtype[Any], cell: tuple[int, ...], strides: tuple[int, ...] | None = None) -> int:
+        """The address of the table (`struct lengths`) of 0 to `MOST_CELLS` cells of a shape, in rows or as strides say."""
+        key = dtype, cell, _strides((0, *cell), dtype) if strides is None else strides
+        found = self._lengths.get(key)
+        if found is None:
+            described = partial(self.counted, key)
+            table = np.zeros(MOST_CELLS + 2, np.int64)
+            table[0] = id(described)
+            self._keep += (described, table)
+            found = self._lengths[key] = int(table.ctypes.data)
+        return found
+
+    def counted(self, cells: Key, count: int) -> int:
+        """Of so many cells, for their table."""
+        known, (dtype, cell, strides) = len(self._keys), cells
+        layout = self.at(dtype, (count, *cell), strides)
+        self._counted += len(self._keys) - known
+        return layout
+
+    def key(self, layout: int) -> Key:
+        """What a layout describes."""
+        return self._keys[layout]
 
     def _described(self, key: Key) -> int:
         dtype, shape, strides = key

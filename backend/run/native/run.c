@@ -8,6 +8,9 @@
    in, and launches of kernels, or a routine to be called.  A phase without one for what is given asks its *site* (a Python callable),
    which does the phase and may add a binding to the list.  Bindings live as long as the program.
 
+   Note [Tuning].  A binding may be for all values of a size in a range: its words are those for one of them, with a list of what
+   changes with the size.  They are changed in place, as a program that finds sizes is run by one call at a time.
+
    A kernel that reports a failure has its binding's `fault` raise the error; where that returns, the site does the phase again. */
 
 enum operation {
@@ -72,12 +75,30 @@ struct result {
     word source, ahead; /* of an operand that it shows a part of; -1: it is made */
 };
 
+/* Layouts of arrays in rows that differ in their first length alone. */
+struct lengths {
+    object described; /* gives the layout of so many cells */
+    word known[];     /* those that it has been asked for, by their number; or 0 */
+};
+
+struct change {
+    word place; /* of a word of the binding */
+    struct lengths *lengths;
+    word base, factor; /* the word is base + factor × size, or the layout of so many cells */
+};
+
+/* See Note [Tuning]. */
+struct tuning {
+    word least, most, now, count; /* of the only size that the run has found */
+    struct change changes[];
+};
+
 struct binding {
     const struct binding *next;
     object fault, routine, guard; /* `guard` makes what is held while the kernels run */
     word apart; /* is it for two operands that begin at different places? */
-    object selected; /* the layout of so many cells of the only result, which the first launch counts in the last room */
-    word *lengths;   /* those that it has been asked for, by their number; or null */
+    struct lengths *lengths; /* layouts of the only result, whose cells the first launch counts in the last room; or null */
+    struct tuning *tuning;   /* what it is for beside; or null */
     word overwrites, rooms, launches, work; /* `work`: the place of the results; then rooms' layouts, then lengths of launches and these */
     word key[];
 };
@@ -253,11 +274,49 @@ static object given_away(const struct program *own, struct value *value)
 
 /* ---------------------------------------------------------------------------------------------- phases */
 
+/* The layout of so many cells; null: there is an exception. */
+static const struct layout *counted(struct lengths *lengths, word count)
+{
+    if (!lengths->known[count]) {
+        object given[1] = {host.PyLong_FromLongLong(count)};
+        object answer = given[0] ? host.PyObject_Vectorcall(lengths->described, given, 1, 0) : 0;
+        if (given[0])
+            host.Py_DecRef(given[0]);
+        if (!answer)
+            return 0;
+        lengths->known[count] = host.PyLong_AsLongLong(answer);
+        host.Py_DecRef(answer);
+    }
+    return (const struct layout *)lengths->known[count];
+}
+
+/* Is a binding now for this value of its size?  See Note [Tuning]. */
+static int is_tuned(const struct binding *bound, word size)
+{
+    struct tuning *tuning = bound->tuning;
+    if (size < tuning->least || size > tuning->most)
+        return 0;
+    for (word i = 0; size != tuning->now && i < tuning->count; i++) {
+        const struct change *change = tuning->changes + i;
+        word made = change->base + change->factor * size;
+        if (change->lengths && !(made = (word)counted(change->lengths, made))) {
+            host.PyErr_Clear();
+            tuning->now = -1;
+            return 0;
+        }
+        ((word *)bound)[change->place] = made;
+    }
+    tuning->now = size;
+    return 1;
+}
+
 static const struct binding *binding_of(const struct run *run, const struct value *values, const word *numbers)
 {
     const word *slots = run->slots, *sizes = slots + run->operands + run->results;
     for (const struct binding *at = run->bindings; at; at = at->next) {
         word i = 0, size = 0;
+        if (at->tuning && !is_tuned(at, numbers[sizes[0]]))
+            continue;
         while (i < run->operands && at->key[i] == (word)values[slots[i]].layout)
             i++;
         if (i < run->operands)
@@ -312,22 +371,6 @@ static int call_routine(const struct program *own, const struct run *run, const 
     return 1;
 }
 
-/* The layout of so many cells; null: there is an exception. */
-static const struct layout *counted(const struct binding *bound, word count)
-{
-    if (!bound->lengths[count]) {
-        object given[1] = {host.PyLong_FromLongLong(count)};
-        object answer = given[0] ? host.PyObject_Vectorcall(bound->selected, given, 1, 0) : 0;
-        if (given[0])
-            host.Py_DecRef(given[0]);
-        if (!answer)
-            return 0;
-        bound->lengths[count] = host.PyLong_AsLongLong(answer);
-        host.Py_DecRef(answer);
-    }
-    return (const struct layout *)bound->lengths[count];
-}
-
 static int follow(
     const struct program *own, const struct run *run, const struct binding *bound, struct value *values, word *numbers)
 {
@@ -376,7 +419,7 @@ static int follow(
         if (!counter || i || code)
             continue;
         addresses[operands + made] = numbers[run->slots[operands + results + run->sizes]] = *counter;
-        object owner = (found = counted(bound, *counter)) ? memory_for(own, found, addresses + operands) : 0;
+        object owner = (found = counted(bound->lengths, *counter)) ? memory_for(own, found, addresses + operands) : 0;
         if (!(is_made = owner != 0))
             break;
         host.Py_DecRef(owners[0]);

@@ -1,8 +1,9 @@
-; sha256 0c3d74d3103517e65d5da53a91c8f2e742953ce6011875a631ac7efb0613d27c
+; sha256 d03c46efdb64af39b3b52a2ec612e9ace51c14408bf4c3c9ec4b2c039e9274b9
 %struct.host = type { ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, ptr }
 %struct.relocation = type { i64, i64, i64 }
 %struct.value = type { i64, ptr, ptr }
 %struct.input = type { ptr, i64, [16 x ptr] }
+%struct.change = type { i64, ptr, i64, i64 }
 %struct.result = type { ptr, i64, i64 }
 @host = internal unnamed_addr global %struct.host zeroinitializer, align 8
 @pool = internal unnamed_addr global ptr null, align 8
@@ -616,852 +617,954 @@ define internal i64 @launch(ptr noundef readonly %0, ptr nocapture noundef reado
 define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture noundef readonly %1, i64 noundef %2) #2 {
   %4 = alloca [1 x ptr], align 8
   %5 = alloca [1 x ptr], align 8
-  %6 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 320), align 8
-  %7 = getelementptr inbounds i8, ptr %0, i64 %6
-  %8 = load ptr, ptr %7, align 8
-  %9 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 336), align 8
-  %10 = getelementptr inbounds i8, ptr %8, i64 %9
-  %11 = load ptr, ptr %10, align 8
-  %12 = load i64, ptr %11, align 8
-  %13 = icmp eq i64 %2, %12
-  br i1 %13, label %14, label %26
-14:                                               ; preds = %3
-  %15 = getelementptr inbounds nuw i8, ptr %11, i64 40
-  %16 = load i64, ptr %15, align 8
-  %17 = icmp eq i64 %16, 0
-  br i1 %17, label %18, label %26
-18:                                               ; preds = %14
-  %19 = getelementptr inbounds nuw i8, ptr %11, i64 48
-  %20 = load i64, ptr %19, align 8
-  %21 = icmp eq i64 %20, 0
-  br i1 %21, label %31, label %22
-22:                                               ; preds = %18
-  %23 = getelementptr inbounds nuw i8, ptr %11, i64 56
-  %24 = load i64, ptr %23, align 8
-  %25 = icmp eq i64 %24, 0
-  br i1 %25, label %31, label %26
-26:                                               ; preds = %22, %14, %3
-  %27 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
-  %28 = getelementptr inbounds nuw i8, ptr %11, i64 64
-  %29 = load ptr, ptr %28, align 8
-  tail call void %27(ptr noundef %29) #11
-  %30 = load ptr, ptr %28, align 8
-  br label %642
-31:                                               ; preds = %22, %18
-  %32 = getelementptr inbounds nuw i8, ptr %11, i64 8
-  %33 = load i64, ptr %32, align 8
-  %34 = tail call ptr @llvm.stacksave.p0()
-  %35 = alloca %struct.value, i64 %33, align 16
-  %36 = getelementptr inbounds nuw i8, ptr %11, i64 16
-  %37 = load i64, ptr %36, align 8
-  %38 = add nsw i64 %37, %2
-  %39 = alloca i64, i64 %38, align 16
-  %40 = mul nuw i64 %33, 24
-  call void @llvm.memset.p0.i64(ptr nonnull align 16 %35, i8 0, i64 %40, i1 false)
-  %41 = icmp sgt i64 %2, 0
-  br i1 %41, label %42, label %166
-42:                                               ; preds = %31
-  %43 = getelementptr inbounds nuw i8, ptr %11, i64 120
-  %44 = getelementptr inbounds nuw i8, ptr %11, i64 80
-  br label %45
-45:                                               ; preds = %42, %154
-  %46 = phi i64 [ 0, %42 ], [ %159, %154 ]
-  %47 = getelementptr inbounds nuw ptr, ptr %1, i64 %46
-  %48 = load ptr, ptr %47, align 8
-  %49 = getelementptr inbounds nuw %struct.input, ptr %43, i64 %46
-  %50 = getelementptr inbounds nuw %struct.value, ptr %35, i64 %46
-  %51 = load i64, ptr %36, align 8
-  %52 = getelementptr inbounds i64, ptr %39, i64 %51
-  %53 = getelementptr inbounds nuw i64, ptr %52, i64 %46
-  %54 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 312), align 8
-  %55 = getelementptr inbounds i8, ptr %48, i64 %54
-  %56 = load ptr, ptr %55, align 8
-  %57 = load ptr, ptr %44, align 8
-  %58 = icmp eq ptr %56, %57
-  br i1 %58, label %59, label %117
-59:                                               ; preds = %45
-  %60 = getelementptr inbounds nuw i8, ptr %49, i64 8
-  %61 = load i64, ptr %60, align 8
-  %62 = icmp sgt i64 %61, 0
-  br i1 %62, label %63, label %142
-63:                                               ; preds = %59
-  %64 = getelementptr inbounds nuw i8, ptr %49, i64 16
-  %65 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 376), align 8
-  %66 = getelementptr inbounds i8, ptr %48, i64 %65
-  %67 = load i64, ptr %66, align 8
-  %68 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
-  %69 = getelementptr inbounds i8, ptr %48, i64 %68
-  %70 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
-  %71 = getelementptr inbounds i8, ptr %48, i64 %70
-  %72 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 360), align 8
-  %73 = getelementptr inbounds i8, ptr %48, i64 %72
-  br label %74
-74:                                               ; preds = %110, %63
-  %75 = phi i64 [ 0, %63 ], [ %111, %110 ]
-  %76 = getelementptr inbounds nuw [16 x ptr], ptr %64, i64 0, i64 %75
-  %77 = load ptr, ptr %76, align 8
+  %6 = alloca [1 x ptr], align 8
+  %7 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 320), align 8
+  %8 = getelementptr inbounds i8, ptr %0, i64 %7
+  %9 = load ptr, ptr %8, align 8
+  %10 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 336), align 8
+  %11 = getelementptr inbounds i8, ptr %9, i64 %10
+  %12 = load ptr, ptr %11, align 8
+  %13 = load i64, ptr %12, align 8
+  %14 = icmp eq i64 %2, %13
+  br i1 %14, label %15, label %27
+15:                                               ; preds = %3
+  %16 = getelementptr inbounds nuw i8, ptr %12, i64 40
+  %17 = load i64, ptr %16, align 8
+  %18 = icmp eq i64 %17, 0
+  br i1 %18, label %19, label %27
+19:                                               ; preds = %15
+  %20 = getelementptr inbounds nuw i8, ptr %12, i64 48
+  %21 = load i64, ptr %20, align 8
+  %22 = icmp eq i64 %21, 0
+  br i1 %22, label %32, label %23
+23:                                               ; preds = %19
+  %24 = getelementptr inbounds nuw i8, ptr %12, i64 56
+  %25 = load i64, ptr %24, align 8
+  %26 = icmp eq i64 %25, 0
+  br i1 %26, label %32, label %27
+27:                                               ; preds = %23, %15, %3
+  %28 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
+  %29 = getelementptr inbounds nuw i8, ptr %12, i64 64
+  %30 = load ptr, ptr %29, align 8
+  tail call void %28(ptr noundef %30) #11
+  %31 = load ptr, ptr %29, align 8
+  br label %716
+32:                                               ; preds = %23, %19
+  %33 = getelementptr inbounds nuw i8, ptr %12, i64 8
+  %34 = load i64, ptr %33, align 8
+  %35 = tail call ptr @llvm.stacksave.p0()
+  %36 = alloca %struct.value, i64 %34, align 16
+  %37 = getelementptr inbounds nuw i8, ptr %12, i64 16
+  %38 = load i64, ptr %37, align 8
+  %39 = add nsw i64 %38, %2
+  %40 = alloca i64, i64 %39, align 16
+  %41 = mul nuw i64 %34, 24
+  call void @llvm.memset.p0.i64(ptr nonnull align 16 %36, i8 0, i64 %41, i1 false)
+  %42 = icmp sgt i64 %2, 0
+  br i1 %42, label %43, label %167
+43:                                               ; preds = %32
+  %44 = getelementptr inbounds nuw i8, ptr %12, i64 120
+  %45 = getelementptr inbounds nuw i8, ptr %12, i64 80
+  br label %46
+46:                                               ; preds = %43, %155
+  %47 = phi i64 [ 0, %43 ], [ %160, %155 ]
+  %48 = getelementptr inbounds nuw ptr, ptr %1, i64 %47
+  %49 = load ptr, ptr %48, align 8
+  %50 = getelementptr inbounds nuw %struct.input, ptr %44, i64 %47
+  %51 = getelementptr inbounds nuw %struct.value, ptr %36, i64 %47
+  %52 = load i64, ptr %37, align 8
+  %53 = getelementptr inbounds i64, ptr %40, i64 %52
+  %54 = getelementptr inbounds nuw i64, ptr %53, i64 %47
+  %55 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 312), align 8
+  %56 = getelementptr inbounds i8, ptr %49, i64 %55
+  %57 = load ptr, ptr %56, align 8
+  %58 = load ptr, ptr %45, align 8
+  %59 = icmp eq ptr %57, %58
+  br i1 %59, label %60, label %118
+60:                                               ; preds = %46
+  %61 = getelementptr inbounds nuw i8, ptr %50, i64 8
+  %62 = load i64, ptr %61, align 8
+  %63 = icmp sgt i64 %62, 0
+  br i1 %63, label %64, label %143
+64:                                               ; preds = %60
+  %65 = getelementptr inbounds nuw i8, ptr %50, i64 16
+  %66 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 376), align 8
+  %67 = getelementptr inbounds i8, ptr %49, i64 %66
+  %68 = load i64, ptr %67, align 8
+  %69 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
+  %70 = getelementptr inbounds i8, ptr %49, i64 %69
+  %71 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
+  %72 = getelementptr inbounds i8, ptr %49, i64 %71
+  %73 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 360), align 8
+  %74 = getelementptr inbounds i8, ptr %49, i64 %73
+  br label %75
+75:                                               ; preds = %111, %64
+  %76 = phi i64 [ 0, %64 ], [ %112, %111 ]
+  %77 = getelementptr inbounds nuw [16 x ptr], ptr %65, i64 0, i64 %76
   %78 = load ptr, ptr %77, align 8
-  %79 = ptrtoint ptr %78 to i64
-  %80 = icmp eq i64 %67, %79
-  br i1 %80, label %81, label %110
-81:                                               ; preds = %74
-  %82 = load i32, ptr %69, align 4
-  %83 = sext i32 %82 to i64
-  %84 = getelementptr inbounds nuw i8, ptr %77, i64 16
-  %85 = load i64, ptr %84, align 8
-  %86 = icmp eq i64 %85, %83
-  br i1 %86, label %87, label %110
-87:                                               ; preds = %81
-  %88 = load ptr, ptr %71, align 8
-  %89 = load ptr, ptr %73, align 8
-  %90 = icmp slt i32 %82, 1
-  br i1 %90, label %113, label %91
-91:                                               ; preds = %87
-  %92 = getelementptr inbounds nuw i8, ptr %77, i64 48
-  br label %96
-93:                                               ; preds = %103
-  %94 = add nuw nsw i64 %97, 1
-  %95 = icmp eq i64 %94, %83
-  br i1 %95, label %113, label %96
-96:                                               ; preds = %93, %91
-  %97 = phi i64 [ 0, %91 ], [ %94, %93 ]
-  %98 = getelementptr inbounds nuw i64, ptr %88, i64 %97
-  %99 = load i64, ptr %98, align 8
-  %100 = getelementptr inbounds nuw [0 x i64], ptr %92, i64 0, i64 %97
-  %101 = load i64, ptr %100, align 8
-  %102 = icmp eq i64 %99, %101
-  br i1 %102, label %103, label %110
-103:                                              ; preds = %96
-  %104 = getelementptr inbounds nuw i64, ptr %89, i64 %97
-  %105 = load i64, ptr %104, align 8
-  %106 = add nuw nsw i64 %97, %83
-  %107 = getelementptr inbounds nuw [0 x i64], ptr %92, i64 0, i64 %106
-  %108 = load i64, ptr %107, align 8
-  %109 = icmp eq i64 %105, %108
-  br i1 %109, label %93, label %110
-110:                                              ; preds = %103, %96, %81, %74
-  %111 = add nuw nsw i64 %75, 1
-  %112 = icmp eq i64 %111, %61
-  br i1 %112, label %142, label %74
-113:                                              ; preds = %87, %93
-  %114 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 336), align 8
-  %115 = getelementptr inbounds i8, ptr %48, i64 %114
-  %116 = load i64, ptr %115, align 8
-  store i64 %116, ptr %50, align 8
-  br label %154
-117:                                              ; preds = %45
-  %118 = load ptr, ptr %49, align 8
-  %119 = icmp eq ptr %56, %118
-  %120 = icmp ne ptr %56, null
-  %121 = and i1 %120, %119
-  br i1 %121, label %122, label %142
-122:                                              ; preds = %117
-  %123 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 280), align 8
-  %124 = icmp eq ptr %56, %123
-  br i1 %124, label %125, label %128
-125:                                              ; preds = %122
-  %126 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 152), align 8
-  %127 = call double %126(ptr noundef nonnull %48) #11
-  store double %127, ptr %53, align 8
-  br label %138
-128:                                              ; preds = %122
-  %129 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 160), align 8
-  %130 = call i64 %129(ptr noundef nonnull %48) #11
-  store i64 %130, ptr %53, align 8
-  %131 = icmp eq i64 %130, -1
-  br i1 %131, label %132, label %138
-132:                                              ; preds = %128
-  %133 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 168), align 8
-  %134 = call ptr %133() #11
-  %135 = icmp eq ptr %134, null
-  br i1 %135, label %138, label %136
-136:                                              ; preds = %132
-  %137 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 184), align 8
-  call void %137() #11
-  br label %142
-138:                                              ; preds = %132, %128, %125
-  %139 = ptrtoint ptr %53 to i64
-  store i64 %139, ptr %50, align 8
-  %140 = getelementptr inbounds nuw i8, ptr %49, i64 16
-  %141 = load ptr, ptr %140, align 8
-  br label %154
-142:                                              ; preds = %59, %117, %110, %136
-  %143 = icmp eq i64 %46, 0
-  br i1 %143, label %161, label %144
-144:                                              ; preds = %142, %152
-  %145 = phi i64 [ %146, %152 ], [ %46, %142 ]
-  %146 = add nsw i64 %145, -1
-  %147 = getelementptr inbounds %struct.value, ptr %35, i64 %146, i32 2
-  %148 = load ptr, ptr %147, align 8
-  %149 = icmp eq ptr %148, null
-  br i1 %149, label %152, label %150
-150:                                              ; preds = %144
-  %151 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
-  call void %151(ptr noundef nonnull %148) #11
-  br label %152
-152:                                              ; preds = %144, %150
-  store ptr null, ptr %147, align 8
-  %153 = icmp eq i64 %146, 0
-  br i1 %153, label %161, label %144
-154:                                              ; preds = %113, %138
-  %155 = phi ptr [ %77, %113 ], [ %141, %138 ]
-  %156 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
-  call void %156(ptr noundef nonnull %48) #11
-  %157 = getelementptr inbounds nuw i8, ptr %50, i64 8
-  store ptr %155, ptr %157, align 8
-  %158 = getelementptr inbounds nuw i8, ptr %50, i64 16
-  store ptr %48, ptr %158, align 8
-  %159 = add nuw nsw i64 %46, 1
-  %160 = icmp eq i64 %159, %2
-  br i1 %160, label %166, label %45
-161:                                              ; preds = %152, %142
-  %162 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
-  %163 = getelementptr inbounds nuw i8, ptr %11, i64 64
-  %164 = load ptr, ptr %163, align 8
-  call void %162(ptr noundef %164) #11
-  %165 = load ptr, ptr %163, align 8
-  br label %640
-166:                                              ; preds = %154, %31
-  %167 = getelementptr inbounds nuw i8, ptr %11, i64 24
-  %168 = load i64, ptr %167, align 8
-  %169 = getelementptr inbounds i64, ptr %11, i64 %168
-  %170 = load i64, ptr %169, align 8
-  %171 = icmp sgt i64 %170, -1
-  br i1 %171, label %172, label %183
-172:                                              ; preds = %166, %172
-  %173 = phi i64 [ %181, %172 ], [ %170, %166 ]
-  %174 = phi ptr [ %180, %172 ], [ %169, %166 ]
-  %175 = getelementptr inbounds nuw %struct.value, ptr %35, i64 %173
-  %176 = getelementptr inbounds nuw i8, ptr %174, i64 8
-  call void @llvm.memcpy.p0.p0.i64(ptr noundef nonnull align 8 dereferenceable(24) %175, ptr noundef nonnull align 8 dereferenceable(24) %176, i64 24, i1 false)
-  %177 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
-  %178 = getelementptr inbounds nuw i8, ptr %174, i64 24
-  %179 = load ptr, ptr %178, align 8
-  call void %177(ptr noundef %179) #11
-  %180 = getelementptr inbounds nuw i8, ptr %174, i64 32
-  %181 = load i64, ptr %180, align 8
-  %182 = icmp sgt i64 %181, -1
-  br i1 %182, label %172, label %183
-183:                                              ; preds = %172, %166
-  %184 = getelementptr inbounds nuw i8, ptr %11, i64 56
-  %185 = load i64, ptr %184, align 8
-  %186 = add nsw i64 %185, 1
-  store i64 %186, ptr %184, align 8
-  %187 = getelementptr inbounds nuw i8, ptr %11, i64 32
-  %188 = load i64, ptr %187, align 8
-  %189 = getelementptr inbounds i64, ptr %11, i64 %188
-  %190 = getelementptr inbounds nuw i8, ptr %11, i64 112
-  br label %191
-191:                                              ; preds = %523, %183
-  %192 = phi ptr [ %189, %183 ], [ %524, %523 ]
-  %193 = phi i64 [ 0, %183 ], [ %525, %523 ]
-  %194 = load i64, ptr %192, align 8
-  %195 = trunc i64 %194 to i32
-  switch i32 %195, label %523 [
-    i32 0, label %196
-    i32 1, label %277
-    i32 2, label %287
-    i32 3, label %308
-    i32 4, label %328
-    i32 5, label %407
-    i32 6, label %438
-    i32 7, label %445
-    i32 8, label %454
-    i32 9, label %478
-    i32 10, label %490
-    i32 11, label %502
-    i32 12, label %506
-    i32 13, label %526
+  %79 = load ptr, ptr %78, align 8
+  %80 = ptrtoint ptr %79 to i64
+  %81 = icmp eq i64 %68, %80
+  br i1 %81, label %82, label %111
+82:                                               ; preds = %75
+  %83 = load i32, ptr %70, align 4
+  %84 = sext i32 %83 to i64
+  %85 = getelementptr inbounds nuw i8, ptr %78, i64 16
+  %86 = load i64, ptr %85, align 8
+  %87 = icmp eq i64 %86, %84
+  br i1 %87, label %88, label %111
+88:                                               ; preds = %82
+  %89 = load ptr, ptr %72, align 8
+  %90 = load ptr, ptr %74, align 8
+  %91 = icmp slt i32 %83, 1
+  br i1 %91, label %114, label %92
+92:                                               ; preds = %88
+  %93 = getelementptr inbounds nuw i8, ptr %78, i64 48
+  br label %97
+94:                                               ; preds = %104
+  %95 = add nuw nsw i64 %98, 1
+  %96 = icmp eq i64 %95, %84
+  br i1 %96, label %114, label %97
+97:                                               ; preds = %94, %92
+  %98 = phi i64 [ 0, %92 ], [ %95, %94 ]
+  %99 = getelementptr inbounds nuw i64, ptr %89, i64 %98
+  %100 = load i64, ptr %99, align 8
+  %101 = getelementptr inbounds nuw [0 x i64], ptr %93, i64 0, i64 %98
+  %102 = load i64, ptr %101, align 8
+  %103 = icmp eq i64 %100, %102
+  br i1 %103, label %104, label %111
+104:                                              ; preds = %97
+  %105 = getelementptr inbounds nuw i64, ptr %90, i64 %98
+  %106 = load i64, ptr %105, align 8
+  %107 = add nuw nsw i64 %98, %84
+  %108 = getelementptr inbounds nuw [0 x i64], ptr %93, i64 0, i64 %107
+  %109 = load i64, ptr %108, align 8
+  %110 = icmp eq i64 %106, %109
+  br i1 %110, label %94, label %111
+111:                                              ; preds = %104, %97, %82, %75
+  %112 = add nuw nsw i64 %76, 1
+  %113 = icmp eq i64 %112, %62
+  br i1 %113, label %143, label %75
+114:                                              ; preds = %88, %94
+  %115 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 336), align 8
+  %116 = getelementptr inbounds i8, ptr %49, i64 %115
+  %117 = load i64, ptr %116, align 8
+  store i64 %117, ptr %51, align 8
+  br label %155
+118:                                              ; preds = %46
+  %119 = load ptr, ptr %50, align 8
+  %120 = icmp eq ptr %57, %119
+  %121 = icmp ne ptr %57, null
+  %122 = and i1 %121, %120
+  br i1 %122, label %123, label %143
+123:                                              ; preds = %118
+  %124 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 280), align 8
+  %125 = icmp eq ptr %57, %124
+  br i1 %125, label %126, label %129
+126:                                              ; preds = %123
+  %127 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 152), align 8
+  %128 = call double %127(ptr noundef nonnull %49) #11
+  store double %128, ptr %54, align 8
+  br label %139
+129:                                              ; preds = %123
+  %130 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 160), align 8
+  %131 = call i64 %130(ptr noundef nonnull %49) #11
+  store i64 %131, ptr %54, align 8
+  %132 = icmp eq i64 %131, -1
+  br i1 %132, label %133, label %139
+133:                                              ; preds = %129
+  %134 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 168), align 8
+  %135 = call ptr %134() #11
+  %136 = icmp eq ptr %135, null
+  br i1 %136, label %139, label %137
+137:                                              ; preds = %133
+  %138 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 184), align 8
+  call void %138() #11
+  br label %143
+139:                                              ; preds = %133, %129, %126
+  %140 = ptrtoint ptr %54 to i64
+  store i64 %140, ptr %51, align 8
+  %141 = getelementptr inbounds nuw i8, ptr %50, i64 16
+  %142 = load ptr, ptr %141, align 8
+  br label %155
+143:                                              ; preds = %60, %118, %111, %137
+  %144 = icmp eq i64 %47, 0
+  br i1 %144, label %162, label %145
+145:                                              ; preds = %143, %153
+  %146 = phi i64 [ %147, %153 ], [ %47, %143 ]
+  %147 = add nsw i64 %146, -1
+  %148 = getelementptr inbounds %struct.value, ptr %36, i64 %147, i32 2
+  %149 = load ptr, ptr %148, align 8
+  %150 = icmp eq ptr %149, null
+  br i1 %150, label %153, label %151
+151:                                              ; preds = %145
+  %152 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  call void %152(ptr noundef nonnull %149) #11
+  br label %153
+153:                                              ; preds = %145, %151
+  store ptr null, ptr %148, align 8
+  %154 = icmp eq i64 %147, 0
+  br i1 %154, label %162, label %145
+155:                                              ; preds = %114, %139
+  %156 = phi ptr [ %78, %114 ], [ %142, %139 ]
+  %157 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
+  call void %157(ptr noundef nonnull %49) #11
+  %158 = getelementptr inbounds nuw i8, ptr %51, i64 8
+  store ptr %156, ptr %158, align 8
+  %159 = getelementptr inbounds nuw i8, ptr %51, i64 16
+  store ptr %49, ptr %159, align 8
+  %160 = add nuw nsw i64 %47, 1
+  %161 = icmp eq i64 %160, %2
+  br i1 %161, label %167, label %46
+162:                                              ; preds = %153, %143
+  %163 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
+  %164 = getelementptr inbounds nuw i8, ptr %12, i64 64
+  %165 = load ptr, ptr %164, align 8
+  call void %163(ptr noundef %165) #11
+  %166 = load ptr, ptr %164, align 8
+  br label %714
+167:                                              ; preds = %155, %32
+  %168 = getelementptr inbounds nuw i8, ptr %12, i64 24
+  %169 = load i64, ptr %168, align 8
+  %170 = getelementptr inbounds i64, ptr %12, i64 %169
+  %171 = load i64, ptr %170, align 8
+  %172 = icmp sgt i64 %171, -1
+  br i1 %172, label %173, label %184
+173:                                              ; preds = %167, %173
+  %174 = phi i64 [ %182, %173 ], [ %171, %167 ]
+  %175 = phi ptr [ %181, %173 ], [ %170, %167 ]
+  %176 = getelementptr inbounds nuw %struct.value, ptr %36, i64 %174
+  %177 = getelementptr inbounds nuw i8, ptr %175, i64 8
+  call void @llvm.memcpy.p0.p0.i64(ptr noundef nonnull align 8 dereferenceable(24) %176, ptr noundef nonnull align 8 dereferenceable(24) %177, i64 24, i1 false)
+  %178 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
+  %179 = getelementptr inbounds nuw i8, ptr %175, i64 24
+  %180 = load ptr, ptr %179, align 8
+  call void %178(ptr noundef %180) #11
+  %181 = getelementptr inbounds nuw i8, ptr %175, i64 32
+  %182 = load i64, ptr %181, align 8
+  %183 = icmp sgt i64 %182, -1
+  br i1 %183, label %173, label %184
+184:                                              ; preds = %173, %167
+  %185 = getelementptr inbounds nuw i8, ptr %12, i64 56
+  %186 = load i64, ptr %185, align 8
+  %187 = add nsw i64 %186, 1
+  store i64 %187, ptr %185, align 8
+  %188 = getelementptr inbounds nuw i8, ptr %12, i64 32
+  %189 = load i64, ptr %188, align 8
+  %190 = getelementptr inbounds i64, ptr %12, i64 %189
+  %191 = getelementptr inbounds nuw i8, ptr %12, i64 112
+  br label %192
+192:                                              ; preds = %597, %184
+  %193 = phi ptr [ %190, %184 ], [ %598, %597 ]
+  %194 = phi i64 [ 0, %184 ], [ %599, %597 ]
+  %195 = load i64, ptr %193, align 8
+  %196 = trunc i64 %195 to i32
+  switch i32 %196, label %597 [
+    i32 0, label %197
+    i32 1, label %351
+    i32 2, label %361
+    i32 3, label %382
+    i32 4, label %402
+    i32 5, label %481
+    i32 6, label %512
+    i32 7, label %519
+    i32 8, label %528
+    i32 9, label %552
+    i32 10, label %564
+    i32 11, label %576
+    i32 12, label %580
+    i32 13, label %600
   ]
-196:                                              ; preds = %191
-  %197 = getelementptr inbounds nuw i8, ptr %192, i64 80
-  %198 = getelementptr inbounds nuw i8, ptr %192, i64 48
-  %199 = load i64, ptr %198, align 8
-  %200 = getelementptr inbounds i64, ptr %197, i64 %199
-  %201 = getelementptr inbounds nuw i8, ptr %192, i64 56
-  %202 = load i64, ptr %201, align 8
-  %203 = getelementptr inbounds i64, ptr %200, i64 %202
-  %204 = getelementptr inbounds nuw i8, ptr %192, i64 32
-  %205 = load ptr, ptr %204, align 8
-  %206 = icmp eq ptr %205, null
-  br i1 %206, label %262, label %207
-207:                                              ; preds = %196
-  %208 = icmp sgt i64 %199, 0
-  %209 = getelementptr inbounds nuw i8, ptr %192, i64 64
+197:                                              ; preds = %192
+  %198 = getelementptr inbounds nuw i8, ptr %193, i64 80
+  %199 = getelementptr inbounds nuw i8, ptr %193, i64 48
+  %200 = load i64, ptr %199, align 8
+  %201 = getelementptr inbounds i64, ptr %198, i64 %200
+  %202 = getelementptr inbounds nuw i8, ptr %193, i64 56
+  %203 = load i64, ptr %202, align 8
+  %204 = getelementptr inbounds i64, ptr %201, i64 %203
+  %205 = getelementptr inbounds nuw i8, ptr %193, i64 32
+  %206 = load ptr, ptr %205, align 8
+  %207 = icmp eq ptr %206, null
+  br i1 %207, label %336, label %208
+208:                                              ; preds = %197
+  %209 = getelementptr inbounds nuw i8, ptr %193, i64 64
   br label %210
-210:                                              ; preds = %248, %207
-  %211 = phi ptr [ %205, %207 ], [ %249, %248 ]
-  br i1 %208, label %212, label %214
-212:                                              ; preds = %210
-  %213 = getelementptr inbounds nuw i8, ptr %211, i64 88
-  br label %219
-214:                                              ; preds = %229, %210
-  %215 = phi i64 [ 0, %210 ], [ %199, %229 ]
-  %216 = getelementptr inbounds nuw i8, ptr %211, i64 88
-  %217 = load i64, ptr %209, align 8
-  %218 = icmp sgt i64 %217, 0
-  br i1 %218, label %232, label %245
-219:                                              ; preds = %229, %212
-  %220 = phi i64 [ 0, %212 ], [ %230, %229 ]
-  %221 = getelementptr inbounds nuw [0 x i64], ptr %213, i64 0, i64 %220
-  %222 = load i64, ptr %221, align 8
-  %223 = getelementptr inbounds nuw i64, ptr %197, i64 %220
-  %224 = load i64, ptr %223, align 8
-  %225 = getelementptr inbounds %struct.value, ptr %35, i64 %224, i32 1
-  %226 = load ptr, ptr %225, align 8
-  %227 = ptrtoint ptr %226 to i64
-  %228 = icmp eq i64 %222, %227
-  br i1 %228, label %229, label %248
-229:                                              ; preds = %219
-  %230 = add nuw nsw i64 %220, 1
-  %231 = icmp eq i64 %230, %199
-  br i1 %231, label %214, label %219
-232:                                              ; preds = %214, %242
-  %233 = phi i64 [ %243, %242 ], [ 0, %214 ]
-  %234 = add nuw nsw i64 %233, %215
-  %235 = getelementptr inbounds nuw [0 x i64], ptr %216, i64 0, i64 %234
-  %236 = load i64, ptr %235, align 8
-  %237 = getelementptr inbounds nuw i64, ptr %203, i64 %233
-  %238 = load i64, ptr %237, align 8
-  %239 = getelementptr inbounds i64, ptr %39, i64 %238
-  %240 = load i64, ptr %239, align 8
-  %241 = icmp eq i64 %236, %240
-  br i1 %241, label %242, label %245
-242:                                              ; preds = %232
-  %243 = add nuw nsw i64 %233, 1
-  %244 = icmp eq i64 %243, %217
-  br i1 %244, label %251, label %232
-245:                                              ; preds = %232, %214
-  %246 = phi i64 [ 0, %214 ], [ %233, %232 ]
-  %247 = icmp eq i64 %246, %217
-  br i1 %247, label %251, label %248
-248:                                              ; preds = %219, %245
-  %249 = load ptr, ptr %211, align 8
-  %250 = icmp eq ptr %249, null
-  br i1 %250, label %262, label %210
-251:                                              ; preds = %245, %242
-  %252 = getelementptr inbounds nuw i8, ptr %211, i64 16
-  %253 = load ptr, ptr %252, align 8
-  %254 = icmp eq ptr %253, null
-  br i1 %254, label %257, label %255
-255:                                              ; preds = %251
-  %256 = call fastcc i32 @call_routine(ptr noundef nonnull readonly %11, ptr noundef %192, ptr noundef %211, ptr noundef nonnull %35) #13
-  br label %259
-257:                                              ; preds = %251
-  %258 = call fastcc i32 @follow(ptr noundef nonnull readonly %11, ptr noundef %192, ptr noundef %211, ptr noundef nonnull %35, ptr noundef nonnull %39) #13
-  br label %259
-259:                                              ; preds = %257, %255
-  %260 = phi i32 [ %256, %255 ], [ %258, %257 ]
-  %261 = icmp eq i32 %260, 0
-  br i1 %261, label %262, label %264
-262:                                              ; preds = %248, %259, %196
-  %263 = call fastcc i32 @asked(ptr noundef nonnull readonly %11, ptr noundef %192, ptr noundef nonnull %35, ptr noundef nonnull %39) #13
-  br label %264
-264:                                              ; preds = %262, %259
-  %265 = phi i32 [ %260, %259 ], [ %263, %262 ]
-  %266 = icmp sgt i32 %265, -1
-  br i1 %266, label %267, label %591
-267:                                              ; preds = %264
-  %268 = icmp eq i32 %265, 1
-  br i1 %268, label %269, label %273
-269:                                              ; preds = %267
-  %270 = getelementptr inbounds nuw i8, ptr %192, i64 16
-  %271 = load i64, ptr %270, align 8
-  %272 = getelementptr inbounds i64, ptr %11, i64 %271
-  br label %523
-273:                                              ; preds = %267
-  %274 = getelementptr inbounds nuw i8, ptr %192, i64 8
-  %275 = load i64, ptr %274, align 8
-  %276 = getelementptr inbounds i64, ptr %192, i64 %275
-  br label %523
-277:                                              ; preds = %191
-  %278 = getelementptr inbounds nuw i8, ptr %192, i64 8
-  %279 = load i64, ptr %278, align 8
-  %280 = getelementptr inbounds %struct.value, ptr %35, i64 %279, i32 2
-  %281 = load ptr, ptr %280, align 8
-  %282 = icmp eq ptr %281, null
-  br i1 %282, label %285, label %283
-283:                                              ; preds = %277
-  %284 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
-  call void %284(ptr noundef nonnull %281) #11
-  br label %285
-285:                                              ; preds = %283, %277
-  store ptr null, ptr %280, align 8
-  %286 = getelementptr inbounds nuw i8, ptr %192, i64 16
-  br label %523
-287:                                              ; preds = %191
-  %288 = getelementptr inbounds nuw i8, ptr %192, i64 16
-  %289 = load i64, ptr %288, align 8
-  %290 = getelementptr inbounds %struct.value, ptr %35, i64 %289
-  %291 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
-  %292 = getelementptr inbounds nuw i8, ptr %290, i64 16
-  %293 = load ptr, ptr %292, align 8
-  call void %291(ptr noundef %293) #11
-  %294 = getelementptr inbounds nuw i8, ptr %192, i64 8
-  %295 = load i64, ptr %294, align 8
-  %296 = getelementptr inbounds %struct.value, ptr %35, i64 %295
-  %297 = load i64, ptr %290, align 8
-  %298 = getelementptr inbounds nuw i8, ptr %290, i64 8
-  %299 = load ptr, ptr %298, align 8
-  %300 = getelementptr inbounds nuw i8, ptr %296, i64 16
-  %301 = load ptr, ptr %300, align 8
-  %302 = icmp eq ptr %301, null
-  br i1 %302, label %305, label %303
-303:                                              ; preds = %287
-  %304 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
-  call void %304(ptr noundef nonnull %301) #11
-  br label %305
-305:                                              ; preds = %303, %287
-  store i64 %297, ptr %296, align 8
-  %306 = getelementptr inbounds nuw i8, ptr %296, i64 8
-  store ptr %299, ptr %306, align 8
-  store ptr %293, ptr %300, align 8
-  %307 = getelementptr inbounds nuw i8, ptr %192, i64 24
-  br label %523
-308:                                              ; preds = %191
-  %309 = getelementptr inbounds nuw i8, ptr %192, i64 16
-  %310 = load i64, ptr %309, align 8
-  %311 = getelementptr inbounds %struct.value, ptr %35, i64 %310
-  %312 = getelementptr inbounds nuw i8, ptr %192, i64 8
-  %313 = load i64, ptr %312, align 8
-  %314 = getelementptr inbounds %struct.value, ptr %35, i64 %313
-  %315 = load i64, ptr %311, align 8
-  %316 = getelementptr inbounds nuw i8, ptr %311, i64 8
-  %317 = load ptr, ptr %316, align 8
-  %318 = getelementptr inbounds nuw i8, ptr %311, i64 16
-  %319 = load ptr, ptr %318, align 8
-  %320 = getelementptr inbounds nuw i8, ptr %314, i64 16
-  %321 = load ptr, ptr %320, align 8
-  %322 = icmp eq ptr %321, null
-  br i1 %322, label %325, label %323
-323:                                              ; preds = %308
-  %324 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
-  call void %324(ptr noundef nonnull %321) #11
-  br label %325
-325:                                              ; preds = %323, %308
-  store i64 %315, ptr %314, align 8
-  %326 = getelementptr inbounds nuw i8, ptr %314, i64 8
-  store ptr %317, ptr %326, align 8
-  store ptr %319, ptr %320, align 8
-  store ptr null, ptr %318, align 8
-  %327 = getelementptr inbounds nuw i8, ptr %192, i64 24
-  br label %523
-328:                                              ; preds = %191
-  %329 = getelementptr inbounds nuw i8, ptr %192, i64 16
-  %330 = load i64, ptr %329, align 8
-  %331 = getelementptr inbounds %struct.value, ptr %35, i64 %330
-  %332 = getelementptr inbounds nuw i8, ptr %331, i64 8
-  %333 = load ptr, ptr %332, align 8
-  %334 = load i64, ptr %331, align 8
-  %335 = getelementptr inbounds nuw i8, ptr %192, i64 24
-  %336 = load i64, ptr %335, align 8
-  %337 = getelementptr inbounds i64, ptr %39, i64 %336
-  %338 = load i64, ptr %337, align 8
-  %339 = getelementptr inbounds nuw i8, ptr %192, i64 40
-  %340 = load i64, ptr %339, align 8
-  %341 = ptrtoint ptr %333 to i64
-  %342 = icmp eq i64 %340, %341
-  br i1 %342, label %364, label %343
-343:                                              ; preds = %328
-  call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %4) #12
-  %344 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
-  %345 = call ptr %344(i64 noundef %341) #11
-  store ptr %345, ptr %4, align 8
-  %346 = icmp eq ptr %345, null
-  br i1 %346, label %403, label %347
-347:                                              ; preds = %343
-  %348 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
-  %349 = getelementptr inbounds nuw i8, ptr %192, i64 56
-  %350 = load i64, ptr %349, align 8
-  %351 = inttoptr i64 %350 to ptr
-  %352 = call ptr %348(ptr noundef %351, ptr noundef nonnull %4, i64 noundef 1, ptr noundef null) #11
-  %353 = load ptr, ptr %4, align 8
-  %354 = icmp eq ptr %353, null
-  br i1 %354, label %357, label %355
-355:                                              ; preds = %347
-  %356 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
-  call void %356(ptr noundef nonnull %353) #11
-  br label %357
-357:                                              ; preds = %355, %347
-  %358 = icmp eq ptr %352, null
-  br i1 %358, label %403, label %359
-359:                                              ; preds = %357
-  store i64 %341, ptr %339, align 8
-  %360 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 160), align 8
-  %361 = call i64 %360(ptr noundef nonnull %352) #11
-  %362 = getelementptr inbounds nuw i8, ptr %192, i64 48
-  store i64 %361, ptr %362, align 8
-  %363 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
-  call void %363(ptr noundef nonnull %352) #11
-  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %4) #12
-  br label %364
-364:                                              ; preds = %359, %328
-  %365 = getelementptr inbounds nuw i8, ptr %192, i64 32
-  %366 = load i64, ptr %365, align 8
-  %367 = icmp sgt i64 %366, 0
-  br i1 %367, label %368, label %372
-368:                                              ; preds = %364
-  %369 = getelementptr inbounds nuw i8, ptr %333, i64 48
-  %370 = getelementptr inbounds nuw i8, ptr %333, i64 16
-  %371 = load i64, ptr %370, align 8
-  br label %388
-372:                                              ; preds = %388, %364
-  %373 = phi i64 [ %334, %364 ], [ %400, %388 ]
-  %374 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
-  %375 = getelementptr inbounds nuw i8, ptr %331, i64 16
-  %376 = load ptr, ptr %375, align 8
-  call void %374(ptr noundef %376) #11
-  %377 = getelementptr inbounds nuw i8, ptr %192, i64 8
-  %378 = load i64, ptr %377, align 8
-  %379 = getelementptr inbounds %struct.value, ptr %35, i64 %378
-  %380 = getelementptr inbounds nuw i8, ptr %192, i64 48
-  %381 = load i64, ptr %380, align 8
-  %382 = inttoptr i64 %381 to ptr
-  %383 = getelementptr inbounds nuw i8, ptr %379, i64 16
-  %384 = load ptr, ptr %383, align 8
-  %385 = icmp eq ptr %384, null
-  br i1 %385, label %404, label %386
-386:                                              ; preds = %372
-  %387 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
-  call void %387(ptr noundef nonnull %384) #11
-  br label %404
-388:                                              ; preds = %388, %368
-  %389 = phi i64 [ %366, %368 ], [ %392, %388 ]
-  %390 = phi i64 [ %338, %368 ], [ %401, %388 ]
-  %391 = phi i64 [ %334, %368 ], [ %400, %388 ]
-  %392 = add nsw i64 %389, -1
-  %393 = getelementptr inbounds nuw [0 x i64], ptr %369, i64 0, i64 %392
-  %394 = load i64, ptr %393, align 8
-  %395 = srem i64 %390, %394
-  %396 = add nsw i64 %392, %371
-  %397 = getelementptr inbounds [0 x i64], ptr %369, i64 0, i64 %396
-  %398 = load i64, ptr %397, align 8
-  %399 = mul nsw i64 %398, %395
-  %400 = add nsw i64 %399, %391
-  %401 = sdiv i64 %390, %394
-  %402 = icmp samesign ugt i64 %389, 1
-  br i1 %402, label %388, label %372
-403:                                              ; preds = %357, %343
-  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %4) #12
-  br label %591
-404:                                              ; preds = %386, %372
-  store i64 %373, ptr %379, align 8
-  %405 = getelementptr inbounds nuw i8, ptr %379, i64 8
-  store ptr %382, ptr %405, align 8
-  store ptr %376, ptr %383, align 8
-  %406 = getelementptr inbounds nuw i8, ptr %192, i64 64
-  br label %523
-407:                                              ; preds = %191
-  %408 = getelementptr inbounds nuw i8, ptr %192, i64 16
-  %409 = load i64, ptr %408, align 8
-  %410 = getelementptr inbounds %struct.value, ptr %35, i64 %409
-  %411 = getelementptr inbounds nuw i8, ptr %410, i64 8
-  %412 = load ptr, ptr %411, align 8
-  %413 = getelementptr inbounds nuw i8, ptr %412, i64 32
-  %414 = load i64, ptr %413, align 8
-  %415 = getelementptr inbounds nuw i8, ptr %412, i64 24
-  %416 = load i64, ptr %415, align 8
-  %417 = mul nsw i64 %416, %414
-  %418 = icmp eq i64 %417, 0
-  br i1 %418, label %436, label %419
-419:                                              ; preds = %407
-  %420 = getelementptr inbounds nuw i8, ptr %192, i64 8
-  %421 = load i64, ptr %420, align 8
-  %422 = getelementptr inbounds %struct.value, ptr %35, i64 %421
-  %423 = load i64, ptr %422, align 8
-  %424 = inttoptr i64 %423 to ptr
-  %425 = getelementptr inbounds nuw i8, ptr %192, i64 24
-  %426 = load i64, ptr %425, align 8
-  %427 = getelementptr inbounds i64, ptr %39, i64 %426
-  %428 = load i64, ptr %427, align 8
-  %429 = getelementptr inbounds nuw i8, ptr %192, i64 32
-  %430 = load i64, ptr %429, align 8
-  %431 = add nsw i64 %430, %428
-  %432 = mul nsw i64 %431, %417
-  %433 = getelementptr inbounds i8, ptr %424, i64 %432
-  %434 = load i64, ptr %410, align 8
-  %435 = inttoptr i64 %434 to ptr
-  call fastcc void @copy_items(ptr noundef %433, ptr noundef %435, ptr noundef nonnull %412, i64 noundef 0) #13
-  br label %436
-436:                                              ; preds = %419, %407
-  %437 = getelementptr inbounds nuw i8, ptr %192, i64 40
-  br label %523
-438:                                              ; preds = %191
-  %439 = getelementptr inbounds nuw i8, ptr %192, i64 16
-  %440 = load i64, ptr %439, align 8
-  %441 = getelementptr inbounds nuw i8, ptr %192, i64 8
-  %442 = load i64, ptr %441, align 8
-  %443 = getelementptr inbounds i64, ptr %39, i64 %442
-  store i64 %440, ptr %443, align 8
-  %444 = getelementptr inbounds nuw i8, ptr %192, i64 24
-  br label %523
-445:                                              ; preds = %191
-  %446 = getelementptr inbounds nuw i8, ptr %192, i64 16
-  %447 = load i64, ptr %446, align 8
-  %448 = getelementptr inbounds nuw i8, ptr %192, i64 8
-  %449 = load i64, ptr %448, align 8
-  %450 = getelementptr inbounds i64, ptr %39, i64 %449
-  %451 = load i64, ptr %450, align 8
-  %452 = add nsw i64 %451, %447
-  store i64 %452, ptr %450, align 8
-  %453 = getelementptr inbounds nuw i8, ptr %192, i64 24
-  br label %523
-454:                                              ; preds = %191
-  %455 = getelementptr inbounds nuw i8, ptr %192, i64 16
-  %456 = load i64, ptr %455, align 8
-  %457 = getelementptr inbounds %struct.value, ptr %35, i64 %456
-  %458 = getelementptr inbounds nuw i8, ptr %457, i64 8
-  %459 = load ptr, ptr %458, align 8
-  %460 = getelementptr inbounds nuw i8, ptr %459, i64 24
-  %461 = load i64, ptr %460, align 8
-  %462 = load i64, ptr %457, align 8
-  %463 = inttoptr i64 %462 to ptr
-  switch i64 %461, label %470 [
-    i64 1, label %464
-    i64 4, label %467
-  ]
-464:                                              ; preds = %454
-  %465 = load i8, ptr %463, align 1
-  %466 = zext i8 %465 to i64
-  br label %472
-467:                                              ; preds = %454
-  %468 = load i32, ptr %463, align 1
-  %469 = sext i32 %468 to i64
-  br label %472
-470:                                              ; preds = %454
-  %471 = load i64, ptr %463, align 1
-  br label %472
-472:                                              ; preds = %470, %467, %464
-  %473 = phi i64 [ %466, %464 ], [ %469, %467 ], [ %471, %470 ]
-  %474 = getelementptr inbounds nuw i8, ptr %192, i64 8
-  %475 = load i64, ptr %474, align 8
-  %476 = getelementptr inbounds i64, ptr %39, i64 %475
-  store i64 %473, ptr %476, align 8
-  %477 = getelementptr inbounds nuw i8, ptr %192, i64 24
-  br label %523
-478:                                              ; preds = %191
-  %479 = getelementptr inbounds nuw i8, ptr %192, i64 16
-  %480 = load i64, ptr %479, align 8
-  %481 = icmp eq i64 %480, 0
-  br i1 %481, label %485, label %482
-482:                                              ; preds = %478
-  %483 = call fastcc i32 @evaluated(ptr noundef nonnull %192, ptr noundef nonnull %39) #13
-  %484 = icmp eq i32 %483, 0
-  br i1 %484, label %591, label %485
-485:                                              ; preds = %482, %478
-  %486 = getelementptr inbounds nuw i8, ptr %192, i64 24
-  %487 = load i64, ptr %486, align 8
-  %488 = getelementptr i64, ptr %192, i64 %487
-  %489 = getelementptr i8, ptr %488, i64 32
-  br label %523
-490:                                              ; preds = %191
-  %491 = getelementptr inbounds nuw i8, ptr %192, i64 8
-  %492 = load i64, ptr %491, align 8
-  %493 = getelementptr inbounds i64, ptr %39, i64 %492
-  %494 = load i64, ptr %493, align 8
-  %495 = icmp eq i64 %494, 0
-  br i1 %495, label %498, label %496
-496:                                              ; preds = %490
-  %497 = getelementptr inbounds nuw i8, ptr %192, i64 24
-  br label %523
-498:                                              ; preds = %490
-  %499 = getelementptr inbounds nuw i8, ptr %192, i64 16
-  %500 = load i64, ptr %499, align 8
-  %501 = getelementptr inbounds i64, ptr %11, i64 %500
-  br label %523
-502:                                              ; preds = %191
-  %503 = getelementptr inbounds nuw i8, ptr %192, i64 8
-  %504 = load i64, ptr %503, align 8
-  %505 = getelementptr inbounds i64, ptr %11, i64 %504
-  br label %523
-506:                                              ; preds = %191
-  %507 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 200), align 8
-  %508 = call i32 %507() #11
-  %509 = icmp eq i32 %508, 0
-  br i1 %509, label %510, label %591
-510:                                              ; preds = %506
-  %511 = add nsw i64 %193, 1
-  %512 = and i64 %511, 15
-  %513 = icmp eq i64 %512, 0
-  br i1 %513, label %514, label %521
-514:                                              ; preds = %510
-  %515 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
-  %516 = load ptr, ptr %190, align 8
-  %517 = call ptr %515(ptr noundef %516, ptr noundef null, i64 noundef 0, ptr noundef null) #11
-  %518 = icmp eq ptr %517, null
-  br i1 %518, label %591, label %519
-519:                                              ; preds = %514
-  %520 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
-  call void %520(ptr noundef nonnull %517) #11
-  br label %521
-521:                                              ; preds = %519, %510
-  %522 = getelementptr inbounds nuw i8, ptr %192, i64 8
-  br label %523
-523:                                              ; preds = %521, %502, %498, %496, %485, %472, %445, %438, %436, %404, %325, %305, %285, %273, %269, %191
-  %524 = phi ptr [ %192, %191 ], [ %522, %521 ], [ %505, %502 ], [ %489, %485 ], [ %477, %472 ], [ %453, %445 ], [ %444, %438 ], [ %437, %436 ], [ %406, %404 ], [ %327, %325 ], [ %307, %305 ], [ %286, %285 ], [ %272, %269 ], [ %276, %273 ], [ %497, %496 ], [ %501, %498 ]
-  %525 = phi i64 [ %193, %191 ], [ %511, %521 ], [ %193, %502 ], [ %193, %485 ], [ %193, %472 ], [ %193, %445 ], [ %193, %438 ], [ %193, %436 ], [ %193, %404 ], [ %193, %325 ], [ %193, %305 ], [ %193, %285 ], [ %193, %269 ], [ %193, %273 ], [ %193, %496 ], [ %193, %498 ]
-  br label %191
-526:                                              ; preds = %191
-  %527 = getelementptr inbounds nuw i8, ptr %192, i64 8
-  %528 = load i64, ptr %527, align 8
-  %529 = load i64, ptr %32, align 8
-  %530 = icmp sgt i64 %529, 0
-  br i1 %530, label %531, label %538
-531:                                              ; preds = %526
-  %532 = getelementptr inbounds nuw i8, ptr %192, i64 16
-  %533 = icmp sgt i64 %528, 0
-  br label %534
-534:                                              ; preds = %560, %531
-  %535 = phi i64 [ %529, %531 ], [ %561, %560 ]
-  %536 = phi i64 [ %529, %531 ], [ %562, %560 ]
-  %537 = phi i64 [ 0, %531 ], [ %563, %560 ]
-  br i1 %533, label %540, label %548
-538:                                              ; preds = %560, %526
-  %539 = icmp eq i64 %528, 1
-  br i1 %539, label %565, label %570
-540:                                              ; preds = %534, %545
-  %541 = phi i64 [ %546, %545 ], [ 0, %534 ]
-  %542 = getelementptr inbounds nuw i64, ptr %532, i64 %541
-  %543 = load i64, ptr %542, align 8
-  %544 = icmp eq i64 %543, %537
-  br i1 %544, label %548, label %545
-545:                                              ; preds = %540
-  %546 = add nuw nsw i64 %541, 1
-  %547 = icmp eq i64 %546, %528
-  br i1 %547, label %551, label %540
-548:                                              ; preds = %540, %534
-  %549 = phi i64 [ 0, %534 ], [ %541, %540 ]
-  %550 = icmp eq i64 %549, %528
-  br i1 %550, label %551, label %560
-551:                                              ; preds = %545, %548
-  %552 = getelementptr inbounds nuw %struct.value, ptr %35, i64 %537, i32 2
-  %553 = load ptr, ptr %552, align 8
-  %554 = icmp eq ptr %553, null
-  br i1 %554, label %558, label %555
-555:                                              ; preds = %551
-  %556 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
-  call void %556(ptr noundef nonnull %553) #11
-  %557 = load i64, ptr %32, align 8
-  br label %558
-558:                                              ; preds = %555, %551
-  %559 = phi i64 [ %557, %555 ], [ %535, %551 ]
-  store ptr null, ptr %552, align 8
-  br label %560
-560:                                              ; preds = %558, %548
-  %561 = phi i64 [ %535, %548 ], [ %559, %558 ]
-  %562 = phi i64 [ %536, %548 ], [ %559, %558 ]
-  %563 = add nuw nsw i64 %537, 1
-  %564 = icmp slt i64 %563, %562
-  br i1 %564, label %534, label %538
-565:                                              ; preds = %538
-  %566 = getelementptr inbounds nuw i8, ptr %192, i64 16
-  %567 = load i64, ptr %566, align 8
-  %568 = getelementptr inbounds %struct.value, ptr %35, i64 %567
-  %569 = call fastcc ptr @given_away(ptr noundef nonnull readonly %11, ptr noundef %568) #13
-  br label %591
-570:                                              ; preds = %538
-  %571 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
-  %572 = call ptr %571(i64 noundef %528) #11
-  %573 = icmp eq ptr %572, null
-  %574 = getelementptr inbounds nuw i8, ptr %192, i64 16
-  %575 = icmp slt i64 %528, 1
-  %576 = select i1 %573, i1 true, i1 %575
-  br i1 %576, label %591, label %577
-577:                                              ; preds = %570, %586
-  %578 = phi i64 [ %589, %586 ], [ 0, %570 ]
-  %579 = getelementptr inbounds nuw i64, ptr %574, i64 %578
-  %580 = load i64, ptr %579, align 8
-  %581 = getelementptr inbounds %struct.value, ptr %35, i64 %580
-  %582 = call fastcc ptr @given_away(ptr noundef nonnull readonly %11, ptr noundef %581) #13
-  %583 = icmp eq ptr %582, null
-  br i1 %583, label %584, label %586
-584:                                              ; preds = %577
-  %585 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
-  call void %585(ptr noundef nonnull %572) #11
-  br label %591
-586:                                              ; preds = %577
-  %587 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  %588 = call i32 %587(ptr noundef nonnull %572, i64 noundef %578, ptr noundef nonnull %582) #11
-  %589 = add nuw nsw i64 %578, 1
-  %590 = icmp eq i64 %589, %528
-  br i1 %590, label %591, label %577
-591:                                              ; preds = %264, %482, %506, %514, %586, %403, %565, %570, %584
-  %592 = phi ptr [ null, %403 ], [ %569, %565 ], [ null, %584 ], [ %572, %570 ], [ %572, %586 ], [ null, %514 ], [ null, %506 ], [ null, %482 ], [ null, %264 ]
-  %593 = load i64, ptr %184, align 8
-  %594 = add nsw i64 %593, -1
-  store i64 %594, ptr %184, align 8
-  %595 = load i64, ptr %32, align 8
-  %596 = icmp sgt i64 %595, 0
-  br i1 %596, label %599, label %597
-597:                                              ; preds = %608, %591
-  %598 = icmp eq ptr %592, null
-  br i1 %598, label %612, label %640
-599:                                              ; preds = %591, %608
-  %600 = phi i64 [ %609, %608 ], [ %595, %591 ]
-  %601 = phi i64 [ %610, %608 ], [ 0, %591 ]
-  %602 = getelementptr inbounds nuw %struct.value, ptr %35, i64 %601, i32 2
-  %603 = load ptr, ptr %602, align 8
-  %604 = icmp eq ptr %603, null
-  br i1 %604, label %608, label %605
-605:                                              ; preds = %599
-  %606 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
-  call void %606(ptr noundef nonnull %603) #11
-  %607 = load i64, ptr %32, align 8
-  br label %608
-608:                                              ; preds = %599, %605
-  %609 = phi i64 [ %600, %599 ], [ %607, %605 ]
-  store ptr null, ptr %602, align 8
-  %610 = add nuw nsw i64 %601, 1
-  %611 = icmp slt i64 %610, %609
-  br i1 %611, label %599, label %597
-612:                                              ; preds = %597
-  %613 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 176), align 8
-  %614 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 400), align 8
-  %615 = call i32 %613(ptr noundef %614) #11
-  %616 = icmp eq i32 %615, 0
-  br i1 %616, label %640, label %617
-617:                                              ; preds = %612
-  %618 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 184), align 8
-  call void %618() #11
+210:                                              ; preds = %322, %208
+  %211 = phi ptr [ %206, %208 ], [ %323, %322 ]
+  %212 = getelementptr inbounds nuw i8, ptr %211, i64 48
+  %213 = load ptr, ptr %212, align 8
+  %214 = icmp eq ptr %213, null
+  br i1 %214, label %283, label %215
+215:                                              ; preds = %210
+  %216 = load i64, ptr %204, align 8
+  %217 = getelementptr inbounds i64, ptr %40, i64 %216
+  %218 = load i64, ptr %217, align 8
+  %219 = load i64, ptr %213, align 8
+  %220 = icmp slt i64 %218, %219
+  br i1 %220, label %322, label %221
+221:                                              ; preds = %215
+  %222 = getelementptr inbounds nuw i8, ptr %213, i64 8
+  %223 = load i64, ptr %222, align 8
+  %224 = icmp sgt i64 %218, %223
+  br i1 %224, label %322, label %225
+225:                                              ; preds = %221
+  %226 = getelementptr inbounds nuw i8, ptr %213, i64 16
+  %227 = load i64, ptr %226, align 8
+  %228 = icmp eq i64 %218, %227
+  br i1 %228, label %280, label %229
+229:                                              ; preds = %225
+  %230 = getelementptr inbounds nuw i8, ptr %213, i64 24
+  %231 = getelementptr inbounds nuw i8, ptr %213, i64 32
+  br label %232
+232:                                              ; preds = %273, %229
+  %233 = phi i64 [ 0, %229 ], [ %277, %273 ]
+  %234 = load i64, ptr %230, align 8
+  %235 = icmp slt i64 %233, %234
+  br i1 %235, label %236, label %280
+236:                                              ; preds = %232
+  %237 = getelementptr inbounds nuw %struct.change, ptr %231, i64 %233
+  %238 = getelementptr inbounds nuw i8, ptr %237, i64 16
+  %239 = load i64, ptr %238, align 8
+  %240 = getelementptr inbounds nuw i8, ptr %237, i64 24
+  %241 = load i64, ptr %240, align 8
+  %242 = mul nsw i64 %241, %218
+  %243 = add nsw i64 %242, %239
+  %244 = getelementptr inbounds nuw i8, ptr %237, i64 8
+  %245 = load ptr, ptr %244, align 8
+  %246 = icmp eq ptr %245, null
+  br i1 %246, label %273, label %247
+247:                                              ; preds = %236
+  %248 = getelementptr inbounds nuw i8, ptr %245, i64 8
+  %249 = getelementptr inbounds [0 x i64], ptr %248, i64 0, i64 %243
+  %250 = load i64, ptr %249, align 8
+  %251 = icmp eq i64 %250, 0
+  br i1 %251, label %252, label %273
+252:                                              ; preds = %247
   call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %5) #12
-  %619 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
-  %620 = ptrtoint ptr %192 to i64
-  %621 = ptrtoint ptr %11 to i64
-  %622 = sub i64 %620, %621
-  %623 = ashr exact i64 %622, 3
-  %624 = call ptr %619(i64 noundef %623) #11
-  store ptr %624, ptr %5, align 8
-  %625 = icmp eq ptr %624, null
-  br i1 %625, label %639, label %626
-626:                                              ; preds = %617
-  %627 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
-  %628 = getelementptr inbounds nuw i8, ptr %11, i64 104
-  %629 = load ptr, ptr %628, align 8
-  %630 = call ptr %627(ptr noundef %629, ptr noundef nonnull %5, i64 noundef 1, ptr noundef null) #11
-  %631 = load ptr, ptr %5, align 8
-  %632 = icmp eq ptr %631, null
-  br i1 %632, label %635, label %633
-633:                                              ; preds = %626
-  %634 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
-  call void %634(ptr noundef nonnull %631) #11
-  br label %635
-635:                                              ; preds = %633, %626
-  %636 = icmp eq ptr %630, null
-  br i1 %636, label %639, label %637
-637:                                              ; preds = %635
-  %638 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
-  call void %638(ptr noundef nonnull %630) #11
-  br label %639
-639:                                              ; preds = %617, %637, %635
+  %253 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  %254 = call ptr %253(i64 noundef %243) #11
+  store ptr %254, ptr %5, align 8
+  %255 = icmp eq ptr %254, null
+  br i1 %255, label %266, label %256
+256:                                              ; preds = %252
+  %257 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
+  %258 = load ptr, ptr %245, align 8
+  %259 = call ptr %257(ptr noundef %258, ptr noundef nonnull %5, i64 noundef 1, ptr noundef null) #11
+  %260 = load ptr, ptr %5, align 8
+  %261 = icmp eq ptr %260, null
+  br i1 %261, label %264, label %262
+262:                                              ; preds = %256
+  %263 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  call void %263(ptr noundef nonnull %260) #11
+  br label %264
+264:                                              ; preds = %262, %256
+  %265 = icmp eq ptr %259, null
+  br i1 %265, label %266, label %267
+266:                                              ; preds = %264, %252
   call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %5) #12
-  br label %640
-640:                                              ; preds = %161, %639, %612, %597
-  %641 = phi ptr [ %165, %161 ], [ null, %639 ], [ null, %612 ], [ %592, %597 ]
-  call void @llvm.stackrestore.p0(ptr %34)
-  br label %642
-642:                                              ; preds = %640, %26
-  %643 = phi ptr [ %30, %26 ], [ %641, %640 ]
-  ret ptr %643
+  br label %281
+267:                                              ; preds = %264
+  %268 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 160), align 8
+  %269 = call i64 %268(ptr noundef nonnull %259) #11
+  store i64 %269, ptr %249, align 8
+  %270 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  call void %270(ptr noundef nonnull %259) #11
+  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %5) #12
+  %271 = load i64, ptr %249, align 8
+  %272 = icmp eq i64 %271, 0
+  br i1 %272, label %281, label %273
+273:                                              ; preds = %267, %247, %236
+  %274 = phi i64 [ %271, %267 ], [ %243, %236 ], [ %250, %247 ]
+  %275 = load i64, ptr %237, align 8
+  %276 = getelementptr inbounds i64, ptr %211, i64 %275
+  store i64 %274, ptr %276, align 8
+  %277 = add nuw nsw i64 %233, 1
+  %278 = load i64, ptr %226, align 8
+  %279 = icmp eq i64 %218, %278
+  br i1 %279, label %280, label %232
+280:                                              ; preds = %273, %232, %225
+  store i64 %218, ptr %226, align 8
+  br label %283
+281:                                              ; preds = %267, %266
+  %282 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 184), align 8
+  call void %282() #11
+  store i64 -1, ptr %226, align 8
+  br label %322
+283:                                              ; preds = %280, %210
+  %284 = load i64, ptr %199, align 8
+  %285 = icmp sgt i64 %284, 0
+  br i1 %285, label %286, label %288
+286:                                              ; preds = %283
+  %287 = getelementptr inbounds nuw i8, ptr %211, i64 88
+  br label %293
+288:                                              ; preds = %303, %283
+  %289 = phi i64 [ 0, %283 ], [ %284, %303 ]
+  %290 = getelementptr inbounds nuw i8, ptr %211, i64 88
+  %291 = load i64, ptr %209, align 8
+  %292 = icmp sgt i64 %291, 0
+  br i1 %292, label %306, label %319
+293:                                              ; preds = %303, %286
+  %294 = phi i64 [ 0, %286 ], [ %304, %303 ]
+  %295 = getelementptr inbounds nuw [0 x i64], ptr %287, i64 0, i64 %294
+  %296 = load i64, ptr %295, align 8
+  %297 = getelementptr inbounds nuw i64, ptr %198, i64 %294
+  %298 = load i64, ptr %297, align 8
+  %299 = getelementptr inbounds %struct.value, ptr %36, i64 %298, i32 1
+  %300 = load ptr, ptr %299, align 8
+  %301 = ptrtoint ptr %300 to i64
+  %302 = icmp eq i64 %296, %301
+  br i1 %302, label %303, label %322
+303:                                              ; preds = %293
+  %304 = add nuw nsw i64 %294, 1
+  %305 = icmp eq i64 %304, %284
+  br i1 %305, label %288, label %293
+306:                                              ; preds = %288, %316
+  %307 = phi i64 [ %317, %316 ], [ 0, %288 ]
+  %308 = add nuw nsw i64 %307, %289
+  %309 = getelementptr inbounds nuw [0 x i64], ptr %290, i64 0, i64 %308
+  %310 = load i64, ptr %309, align 8
+  %311 = getelementptr inbounds nuw i64, ptr %204, i64 %307
+  %312 = load i64, ptr %311, align 8
+  %313 = getelementptr inbounds i64, ptr %40, i64 %312
+  %314 = load i64, ptr %313, align 8
+  %315 = icmp eq i64 %310, %314
+  br i1 %315, label %316, label %319
+316:                                              ; preds = %306
+  %317 = add nuw nsw i64 %307, 1
+  %318 = icmp eq i64 %317, %291
+  br i1 %318, label %325, label %306
+319:                                              ; preds = %306, %288
+  %320 = phi i64 [ 0, %288 ], [ %307, %306 ]
+  %321 = icmp eq i64 %320, %291
+  br i1 %321, label %325, label %322
+322:                                              ; preds = %293, %319, %281, %221, %215
+  %323 = load ptr, ptr %211, align 8
+  %324 = icmp eq ptr %323, null
+  br i1 %324, label %336, label %210
+325:                                              ; preds = %319, %316
+  %326 = getelementptr inbounds nuw i8, ptr %211, i64 16
+  %327 = load ptr, ptr %326, align 8
+  %328 = icmp eq ptr %327, null
+  br i1 %328, label %331, label %329
+329:                                              ; preds = %325
+  %330 = call fastcc i32 @call_routine(ptr noundef nonnull readonly %12, ptr noundef %193, ptr noundef %211, ptr noundef nonnull %36) #13
+  br label %333
+331:                                              ; preds = %325
+  %332 = call fastcc i32 @follow(ptr noundef nonnull readonly %12, ptr noundef %193, ptr noundef %211, ptr noundef nonnull %36, ptr noundef nonnull %40) #13
+  br label %333
+333:                                              ; preds = %331, %329
+  %334 = phi i32 [ %330, %329 ], [ %332, %331 ]
+  %335 = icmp eq i32 %334, 0
+  br i1 %335, label %336, label %338
+336:                                              ; preds = %322, %333, %197
+  %337 = call fastcc i32 @asked(ptr noundef nonnull readonly %12, ptr noundef %193, ptr noundef nonnull %36, ptr noundef nonnull %40) #13
+  br label %338
+338:                                              ; preds = %336, %333
+  %339 = phi i32 [ %334, %333 ], [ %337, %336 ]
+  %340 = icmp sgt i32 %339, -1
+  br i1 %340, label %341, label %665
+341:                                              ; preds = %338
+  %342 = icmp eq i32 %339, 1
+  br i1 %342, label %343, label %347
+343:                                              ; preds = %341
+  %344 = getelementptr inbounds nuw i8, ptr %193, i64 16
+  %345 = load i64, ptr %344, align 8
+  %346 = getelementptr inbounds i64, ptr %12, i64 %345
+  br label %597
+347:                                              ; preds = %341
+  %348 = getelementptr inbounds nuw i8, ptr %193, i64 8
+  %349 = load i64, ptr %348, align 8
+  %350 = getelementptr inbounds i64, ptr %193, i64 %349
+  br label %597
+351:                                              ; preds = %192
+  %352 = getelementptr inbounds nuw i8, ptr %193, i64 8
+  %353 = load i64, ptr %352, align 8
+  %354 = getelementptr inbounds %struct.value, ptr %36, i64 %353, i32 2
+  %355 = load ptr, ptr %354, align 8
+  %356 = icmp eq ptr %355, null
+  br i1 %356, label %359, label %357
+357:                                              ; preds = %351
+  %358 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  call void %358(ptr noundef nonnull %355) #11
+  br label %359
+359:                                              ; preds = %357, %351
+  store ptr null, ptr %354, align 8
+  %360 = getelementptr inbounds nuw i8, ptr %193, i64 16
+  br label %597
+361:                                              ; preds = %192
+  %362 = getelementptr inbounds nuw i8, ptr %193, i64 16
+  %363 = load i64, ptr %362, align 8
+  %364 = getelementptr inbounds %struct.value, ptr %36, i64 %363
+  %365 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
+  %366 = getelementptr inbounds nuw i8, ptr %364, i64 16
+  %367 = load ptr, ptr %366, align 8
+  call void %365(ptr noundef %367) #11
+  %368 = getelementptr inbounds nuw i8, ptr %193, i64 8
+  %369 = load i64, ptr %368, align 8
+  %370 = getelementptr inbounds %struct.value, ptr %36, i64 %369
+  %371 = load i64, ptr %364, align 8
+  %372 = getelementptr inbounds nuw i8, ptr %364, i64 8
+  %373 = load ptr, ptr %372, align 8
+  %374 = getelementptr inbounds nuw i8, ptr %370, i64 16
+  %375 = load ptr, ptr %374, align 8
+  %376 = icmp eq ptr %375, null
+  br i1 %376, label %379, label %377
+377:                                              ; preds = %361
+  %378 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  call void %378(ptr noundef nonnull %375) #11
+  br label %379
+379:                                              ; preds = %377, %361
+  store i64 %371, ptr %370, align 8
+  %380 = getelementptr inbounds nuw i8, ptr %370, i64 8
+  store ptr %373, ptr %380, align 8
+  store ptr %367, ptr %374, align 8
+  %381 = getelementptr inbounds nuw i8, ptr %193, i64 24
+  br label %597
+382:                                              ; preds = %192
+  %383 = getelementptr inbounds nuw i8, ptr %193, i64 16
+  %384 = load i64, ptr %383, align 8
+  %385 = getelementptr inbounds %struct.value, ptr %36, i64 %384
+  %386 = getelementptr inbounds nuw i8, ptr %193, i64 8
+  %387 = load i64, ptr %386, align 8
+  %388 = getelementptr inbounds %struct.value, ptr %36, i64 %387
+  %389 = load i64, ptr %385, align 8
+  %390 = getelementptr inbounds nuw i8, ptr %385, i64 8
+  %391 = load ptr, ptr %390, align 8
+  %392 = getelementptr inbounds nuw i8, ptr %385, i64 16
+  %393 = load ptr, ptr %392, align 8
+  %394 = getelementptr inbounds nuw i8, ptr %388, i64 16
+  %395 = load ptr, ptr %394, align 8
+  %396 = icmp eq ptr %395, null
+  br i1 %396, label %399, label %397
+397:                                              ; preds = %382
+  %398 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  call void %398(ptr noundef nonnull %395) #11
+  br label %399
+399:                                              ; preds = %397, %382
+  store i64 %389, ptr %388, align 8
+  %400 = getelementptr inbounds nuw i8, ptr %388, i64 8
+  store ptr %391, ptr %400, align 8
+  store ptr %393, ptr %394, align 8
+  store ptr null, ptr %392, align 8
+  %401 = getelementptr inbounds nuw i8, ptr %193, i64 24
+  br label %597
+402:                                              ; preds = %192
+  %403 = getelementptr inbounds nuw i8, ptr %193, i64 16
+  %404 = load i64, ptr %403, align 8
+  %405 = getelementptr inbounds %struct.value, ptr %36, i64 %404
+  %406 = getelementptr inbounds nuw i8, ptr %405, i64 8
+  %407 = load ptr, ptr %406, align 8
+  %408 = load i64, ptr %405, align 8
+  %409 = getelementptr inbounds nuw i8, ptr %193, i64 24
+  %410 = load i64, ptr %409, align 8
+  %411 = getelementptr inbounds i64, ptr %40, i64 %410
+  %412 = load i64, ptr %411, align 8
+  %413 = getelementptr inbounds nuw i8, ptr %193, i64 40
+  %414 = load i64, ptr %413, align 8
+  %415 = ptrtoint ptr %407 to i64
+  %416 = icmp eq i64 %414, %415
+  br i1 %416, label %438, label %417
+417:                                              ; preds = %402
+  call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %4) #12
+  %418 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  %419 = call ptr %418(i64 noundef %415) #11
+  store ptr %419, ptr %4, align 8
+  %420 = icmp eq ptr %419, null
+  br i1 %420, label %477, label %421
+421:                                              ; preds = %417
+  %422 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
+  %423 = getelementptr inbounds nuw i8, ptr %193, i64 56
+  %424 = load i64, ptr %423, align 8
+  %425 = inttoptr i64 %424 to ptr
+  %426 = call ptr %422(ptr noundef %425, ptr noundef nonnull %4, i64 noundef 1, ptr noundef null) #11
+  %427 = load ptr, ptr %4, align 8
+  %428 = icmp eq ptr %427, null
+  br i1 %428, label %431, label %429
+429:                                              ; preds = %421
+  %430 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  call void %430(ptr noundef nonnull %427) #11
+  br label %431
+431:                                              ; preds = %429, %421
+  %432 = icmp eq ptr %426, null
+  br i1 %432, label %477, label %433
+433:                                              ; preds = %431
+  store i64 %415, ptr %413, align 8
+  %434 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 160), align 8
+  %435 = call i64 %434(ptr noundef nonnull %426) #11
+  %436 = getelementptr inbounds nuw i8, ptr %193, i64 48
+  store i64 %435, ptr %436, align 8
+  %437 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  call void %437(ptr noundef nonnull %426) #11
+  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %4) #12
+  br label %438
+438:                                              ; preds = %433, %402
+  %439 = getelementptr inbounds nuw i8, ptr %193, i64 32
+  %440 = load i64, ptr %439, align 8
+  %441 = icmp sgt i64 %440, 0
+  br i1 %441, label %442, label %446
+442:                                              ; preds = %438
+  %443 = getelementptr inbounds nuw i8, ptr %407, i64 48
+  %444 = getelementptr inbounds nuw i8, ptr %407, i64 16
+  %445 = load i64, ptr %444, align 8
+  br label %462
+446:                                              ; preds = %462, %438
+  %447 = phi i64 [ %408, %438 ], [ %474, %462 ]
+  %448 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
+  %449 = getelementptr inbounds nuw i8, ptr %405, i64 16
+  %450 = load ptr, ptr %449, align 8
+  call void %448(ptr noundef %450) #11
+  %451 = getelementptr inbounds nuw i8, ptr %193, i64 8
+  %452 = load i64, ptr %451, align 8
+  %453 = getelementptr inbounds %struct.value, ptr %36, i64 %452
+  %454 = getelementptr inbounds nuw i8, ptr %193, i64 48
+  %455 = load i64, ptr %454, align 8
+  %456 = inttoptr i64 %455 to ptr
+  %457 = getelementptr inbounds nuw i8, ptr %453, i64 16
+  %458 = load ptr, ptr %457, align 8
+  %459 = icmp eq ptr %458, null
+  br i1 %459, label %478, label %460
+460:                                              ; preds = %446
+  %461 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  call void %461(ptr noundef nonnull %458) #11
+  br label %478
+462:                                              ; preds = %462, %442
+  %463 = phi i64 [ %440, %442 ], [ %466, %462 ]
+  %464 = phi i64 [ %412, %442 ], [ %475, %462 ]
+  %465 = phi i64 [ %408, %442 ], [ %474, %462 ]
+  %466 = add nsw i64 %463, -1
+  %467 = getelementptr inbounds nuw [0 x i64], ptr %443, i64 0, i64 %466
+  %468 = load i64, ptr %467, align 8
+  %469 = srem i64 %464, %468
+  %470 = add nsw i64 %466, %445
+  %471 = getelementptr inbounds [0 x i64], ptr %443, i64 0, i64 %470
+  %472 = load i64, ptr %471, align 8
+  %473 = mul nsw i64 %472, %469
+  %474 = add nsw i64 %473, %465
+  %475 = sdiv i64 %464, %468
+  %476 = icmp samesign ugt i64 %463, 1
+  br i1 %476, label %462, label %446
+477:                                              ; preds = %431, %417
+  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %4) #12
+  br label %665
+478:                                              ; preds = %460, %446
+  store i64 %447, ptr %453, align 8
+  %479 = getelementptr inbounds nuw i8, ptr %453, i64 8
+  store ptr %456, ptr %479, align 8
+  store ptr %450, ptr %457, align 8
+  %480 = getelementptr inbounds nuw i8, ptr %193, i64 64
+  br label %597
+481:                                              ; preds = %192
+  %482 = getelementptr inbounds nuw i8, ptr %193, i64 16
+  %483 = load i64, ptr %482, align 8
+  %484 = getelementptr inbounds %struct.value, ptr %36, i64 %483
+  %485 = getelementptr inbounds nuw i8, ptr %484, i64 8
+  %486 = load ptr, ptr %485, align 8
+  %487 = getelementptr inbounds nuw i8, ptr %486, i64 32
+  %488 = load i64, ptr %487, align 8
+  %489 = getelementptr inbounds nuw i8, ptr %486, i64 24
+  %490 = load i64, ptr %489, align 8
+  %491 = mul nsw i64 %490, %488
+  %492 = icmp eq i64 %491, 0
+  br i1 %492, label %510, label %493
+493:                                              ; preds = %481
+  %494 = getelementptr inbounds nuw i8, ptr %193, i64 8
+  %495 = load i64, ptr %494, align 8
+  %496 = getelementptr inbounds %struct.value, ptr %36, i64 %495
+  %497 = load i64, ptr %496, align 8
+  %498 = inttoptr i64 %497 to ptr
+  %499 = getelementptr inbounds nuw i8, ptr %193, i64 24
+  %500 = load i64, ptr %499, align 8
+  %501 = getelementptr inbounds i64, ptr %40, i64 %500
+  %502 = load i64, ptr %501, align 8
+  %503 = getelementptr inbounds nuw i8, ptr %193, i64 32
+  %504 = load i64, ptr %503, align 8
+  %505 = add nsw i64 %504, %502
+  %506 = mul nsw i64 %505, %491
+  %507 = getelementptr inbounds i8, ptr %498, i64 %506
+  %508 = load i64, ptr %484, align 8
+  %509 = inttoptr i64 %508 to ptr
+  call fastcc void @copy_items(ptr noundef %507, ptr noundef %509, ptr noundef nonnull %486, i64 noundef 0) #13
+  br label %510
+510:                                              ; preds = %493, %481
+  %511 = getelementptr inbounds nuw i8, ptr %193, i64 40
+  br label %597
+512:                                              ; preds = %192
+  %513 = getelementptr inbounds nuw i8, ptr %193, i64 16
+  %514 = load i64, ptr %513, align 8
+  %515 = getelementptr inbounds nuw i8, ptr %193, i64 8
+  %516 = load i64, ptr %515, align 8
+  %517 = getelementptr inbounds i64, ptr %40, i64 %516
+  store i64 %514, ptr %517, align 8
+  %518 = getelementptr inbounds nuw i8, ptr %193, i64 24
+  br label %597
+519:                                              ; preds = %192
+  %520 = getelementptr inbounds nuw i8, ptr %193, i64 16
+  %521 = load i64, ptr %520, align 8
+  %522 = getelementptr inbounds nuw i8, ptr %193, i64 8
+  %523 = load i64, ptr %522, align 8
+  %524 = getelementptr inbounds i64, ptr %40, i64 %523
+  %525 = load i64, ptr %524, align 8
+  %526 = add nsw i64 %525, %521
+  store i64 %526, ptr %524, align 8
+  %527 = getelementptr inbounds nuw i8, ptr %193, i64 24
+  br label %597
+528:                                              ; preds = %192
+  %529 = getelementptr inbounds nuw i8, ptr %193, i64 16
+  %530 = load i64, ptr %529, align 8
+  %531 = getelementptr inbounds %struct.value, ptr %36, i64 %530
+  %532 = getelementptr inbounds nuw i8, ptr %531, i64 8
+  %533 = load ptr, ptr %532, align 8
+  %534 = getelementptr inbounds nuw i8, ptr %533, i64 24
+  %535 = load i64, ptr %534, align 8
+  %536 = load i64, ptr %531, align 8
+  %537 = inttoptr i64 %536 to ptr
+  switch i64 %535, label %544 [
+    i64 1, label %538
+    i64 4, label %541
+  ]
+538:                                              ; preds = %528
+  %539 = load i8, ptr %537, align 1
+  %540 = zext i8 %539 to i64
+  br label %546
+541:                                              ; preds = %528
+  %542 = load i32, ptr %537, align 1
+  %543 = sext i32 %542 to i64
+  br label %546
+544:                                              ; preds = %528
+  %545 = load i64, ptr %537, align 1
+  br label %546
+546:                                              ; preds = %544, %541, %538
+  %547 = phi i64 [ %540, %538 ], [ %543, %541 ], [ %545, %544 ]
+  %548 = getelementptr inbounds nuw i8, ptr %193, i64 8
+  %549 = load i64, ptr %548, align 8
+  %550 = getelementptr inbounds i64, ptr %40, i64 %549
+  store i64 %547, ptr %550, align 8
+  %551 = getelementptr inbounds nuw i8, ptr %193, i64 24
+  br label %597
+552:                                              ; preds = %192
+  %553 = getelementptr inbounds nuw i8, ptr %193, i64 16
+  %554 = load i64, ptr %553, align 8
+  %555 = icmp eq i64 %554, 0
+  br i1 %555, label %559, label %556
+556:                                              ; preds = %552
+  %557 = call fastcc i32 @evaluated(ptr noundef nonnull %193, ptr noundef nonnull %40) #13
+  %558 = icmp eq i32 %557, 0
+  br i1 %558, label %665, label %559
+559:                                              ; preds = %556, %552
+  %560 = getelementptr inbounds nuw i8, ptr %193, i64 24
+  %561 = load i64, ptr %560, align 8
+  %562 = getelementptr i64, ptr %193, i64 %561
+  %563 = getelementptr i8, ptr %562, i64 32
+  br label %597
+564:                                              ; preds = %192
+  %565 = getelementptr inbounds nuw i8, ptr %193, i64 8
+  %566 = load i64, ptr %565, align 8
+  %567 = getelementptr inbounds i64, ptr %40, i64 %566
+  %568 = load i64, ptr %567, align 8
+  %569 = icmp eq i64 %568, 0
+  br i1 %569, label %572, label %570
+570:                                              ; preds = %564
+  %571 = getelementptr inbounds nuw i8, ptr %193, i64 24
+  br label %597
+572:                                              ; preds = %564
+  %573 = getelementptr inbounds nuw i8, ptr %193, i64 16
+  %574 = load i64, ptr %573, align 8
+  %575 = getelementptr inbounds i64, ptr %12, i64 %574
+  br label %597
+576:                                              ; preds = %192
+  %577 = getelementptr inbounds nuw i8, ptr %193, i64 8
+  %578 = load i64, ptr %577, align 8
+  %579 = getelementptr inbounds i64, ptr %12, i64 %578
+  br label %597
+580:                                              ; preds = %192
+  %581 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 200), align 8
+  %582 = call i32 %581() #11
+  %583 = icmp eq i32 %582, 0
+  br i1 %583, label %584, label %665
+584:                                              ; preds = %580
+  %585 = add nsw i64 %194, 1
+  %586 = and i64 %585, 15
+  %587 = icmp eq i64 %586, 0
+  br i1 %587, label %588, label %595
+588:                                              ; preds = %584
+  %589 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
+  %590 = load ptr, ptr %191, align 8
+  %591 = call ptr %589(ptr noundef %590, ptr noundef null, i64 noundef 0, ptr noundef null) #11
+  %592 = icmp eq ptr %591, null
+  br i1 %592, label %665, label %593
+593:                                              ; preds = %588
+  %594 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  call void %594(ptr noundef nonnull %591) #11
+  br label %595
+595:                                              ; preds = %593, %584
+  %596 = getelementptr inbounds nuw i8, ptr %193, i64 8
+  br label %597
+597:                                              ; preds = %595, %576, %572, %570, %559, %546, %519, %512, %510, %478, %399, %379, %359, %347, %343, %192
+  %598 = phi ptr [ %193, %192 ], [ %596, %595 ], [ %579, %576 ], [ %563, %559 ], [ %551, %546 ], [ %527, %519 ], [ %518, %512 ], [ %511, %510 ], [ %480, %478 ], [ %401, %399 ], [ %381, %379 ], [ %360, %359 ], [ %346, %343 ], [ %350, %347 ], [ %571, %570 ], [ %575, %572 ]
+  %599 = phi i64 [ %194, %192 ], [ %585, %595 ], [ %194, %576 ], [ %194, %559 ], [ %194, %546 ], [ %194, %519 ], [ %194, %512 ], [ %194, %510 ], [ %194, %478 ], [ %194, %399 ], [ %194, %379 ], [ %194, %359 ], [ %194, %343 ], [ %194, %347 ], [ %194, %570 ], [ %194, %572 ]
+  br label %192
+600:                                              ; preds = %192
+  %601 = getelementptr inbounds nuw i8, ptr %193, i64 8
+  %602 = load i64, ptr %601, align 8
+  %603 = load i64, ptr %33, align 8
+  %604 = icmp sgt i64 %603, 0
+  br i1 %604, label %605, label %612
+605:                                              ; preds = %600
+  %606 = getelementptr inbounds nuw i8, ptr %193, i64 16
+  %607 = icmp sgt i64 %602, 0
+  br label %608
+608:                                              ; preds = %634, %605
+  %609 = phi i64 [ %603, %605 ], [ %635, %634 ]
+  %610 = phi i64 [ %603, %605 ], [ %636, %634 ]
+  %611 = phi i64 [ 0, %605 ], [ %637, %634 ]
+  br i1 %607, label %614, label %622
+612:                                              ; preds = %634, %600
+  %613 = icmp eq i64 %602, 1
+  br i1 %613, label %639, label %644
+614:                                              ; preds = %608, %619
+  %615 = phi i64 [ %620, %619 ], [ 0, %608 ]
+  %616 = getelementptr inbounds nuw i64, ptr %606, i64 %615
+  %617 = load i64, ptr %616, align 8
+  %618 = icmp eq i64 %617, %611
+  br i1 %618, label %622, label %619
+619:                                              ; preds = %614
+  %620 = add nuw nsw i64 %615, 1
+  %621 = icmp eq i64 %620, %602
+  br i1 %621, label %625, label %614
+622:                                              ; preds = %614, %608
+  %623 = phi i64 [ 0, %608 ], [ %615, %614 ]
+  %624 = icmp eq i64 %623, %602
+  br i1 %624, label %625, label %634
+625:                                              ; preds = %619, %622
+  %626 = getelementptr inbounds nuw %struct.value, ptr %36, i64 %611, i32 2
+  %627 = load ptr, ptr %626, align 8
+  %628 = icmp eq ptr %627, null
+  br i1 %628, label %632, label %629
+629:                                              ; preds = %625
+  %630 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  call void %630(ptr noundef nonnull %627) #11
+  %631 = load i64, ptr %33, align 8
+  br label %632
+632:                                              ; preds = %629, %625
+  %633 = phi i64 [ %631, %629 ], [ %609, %625 ]
+  store ptr null, ptr %626, align 8
+  br label %634
+634:                                              ; preds = %632, %622
+  %635 = phi i64 [ %609, %622 ], [ %633, %632 ]
+  %636 = phi i64 [ %610, %622 ], [ %633, %632 ]
+  %637 = add nuw nsw i64 %611, 1
+  %638 = icmp slt i64 %637, %636
+  br i1 %638, label %608, label %612
+639:                                              ; preds = %612
+  %640 = getelementptr inbounds nuw i8, ptr %193, i64 16
+  %641 = load i64, ptr %640, align 8
+  %642 = getelementptr inbounds %struct.value, ptr %36, i64 %641
+  %643 = call fastcc ptr @given_away(ptr noundef nonnull readonly %12, ptr noundef %642) #13
+  br label %665
+644:                                              ; preds = %612
+  %645 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
+  %646 = call ptr %645(i64 noundef %602) #11
+  %647 = icmp eq ptr %646, null
+  %648 = getelementptr inbounds nuw i8, ptr %193, i64 16
+  %649 = icmp slt i64 %602, 1
+  %650 = select i1 %647, i1 true, i1 %649
+  br i1 %650, label %665, label %651
+651:                                              ; preds = %644, %660
+  %652 = phi i64 [ %663, %660 ], [ 0, %644 ]
+  %653 = getelementptr inbounds nuw i64, ptr %648, i64 %652
+  %654 = load i64, ptr %653, align 8
+  %655 = getelementptr inbounds %struct.value, ptr %36, i64 %654
+  %656 = call fastcc ptr @given_away(ptr noundef nonnull readonly %12, ptr noundef %655) #13
+  %657 = icmp eq ptr %656, null
+  br i1 %657, label %658, label %660
+658:                                              ; preds = %651
+  %659 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  call void %659(ptr noundef nonnull %646) #11
+  br label %665
+660:                                              ; preds = %651
+  %661 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  %662 = call i32 %661(ptr noundef nonnull %646, i64 noundef %652, ptr noundef nonnull %656) #11
+  %663 = add nuw nsw i64 %652, 1
+  %664 = icmp eq i64 %663, %602
+  br i1 %664, label %665, label %651
+665:                                              ; preds = %338, %556, %580, %588, %660, %477, %639, %644, %658
+  %666 = phi ptr [ null, %477 ], [ %643, %639 ], [ null, %658 ], [ %646, %644 ], [ %646, %660 ], [ null, %588 ], [ null, %580 ], [ null, %556 ], [ null, %338 ]
+  %667 = load i64, ptr %185, align 8
+  %668 = add nsw i64 %667, -1
+  store i64 %668, ptr %185, align 8
+  %669 = load i64, ptr %33, align 8
+  %670 = icmp sgt i64 %669, 0
+  br i1 %670, label %673, label %671
+671:                                              ; preds = %682, %665
+  %672 = icmp eq ptr %666, null
+  br i1 %672, label %686, label %714
+673:                                              ; preds = %665, %682
+  %674 = phi i64 [ %683, %682 ], [ %669, %665 ]
+  %675 = phi i64 [ %684, %682 ], [ 0, %665 ]
+  %676 = getelementptr inbounds nuw %struct.value, ptr %36, i64 %675, i32 2
+  %677 = load ptr, ptr %676, align 8
+  %678 = icmp eq ptr %677, null
+  br i1 %678, label %682, label %679
+679:                                              ; preds = %673
+  %680 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  call void %680(ptr noundef nonnull %677) #11
+  %681 = load i64, ptr %33, align 8
+  br label %682
+682:                                              ; preds = %673, %679
+  %683 = phi i64 [ %674, %673 ], [ %681, %679 ]
+  store ptr null, ptr %676, align 8
+  %684 = add nuw nsw i64 %675, 1
+  %685 = icmp slt i64 %684, %683
+  br i1 %685, label %673, label %671
+686:                                              ; preds = %671
+  %687 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 176), align 8
+  %688 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 400), align 8
+  %689 = call i32 %687(ptr noundef %688) #11
+  %690 = icmp eq i32 %689, 0
+  br i1 %690, label %714, label %691
+691:                                              ; preds = %686
+  %692 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 184), align 8
+  call void %692() #11
+  call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %6) #12
+  %693 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  %694 = ptrtoint ptr %193 to i64
+  %695 = ptrtoint ptr %12 to i64
+  %696 = sub i64 %694, %695
+  %697 = ashr exact i64 %696, 3
+  %698 = call ptr %693(i64 noundef %697) #11
+  store ptr %698, ptr %6, align 8
+  %699 = icmp eq ptr %698, null
+  br i1 %699, label %713, label %700
+700:                                              ; preds = %691
+  %701 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
+  %702 = getelementptr inbounds nuw i8, ptr %12, i64 104
+  %703 = load ptr, ptr %702, align 8
+  %704 = call ptr %701(ptr noundef %703, ptr noundef nonnull %6, i64 noundef 1, ptr noundef null) #11
+  %705 = load ptr, ptr %6, align 8
+  %706 = icmp eq ptr %705, null
+  br i1 %706, label %709, label %707
+707:                                              ; preds = %700
+  %708 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  call void %708(ptr noundef nonnull %705) #11
+  br label %709
+709:                                              ; preds = %707, %700
+  %710 = icmp eq ptr %704, null
+  br i1 %710, label %713, label %711
+711:                                              ; preds = %709
+  %712 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  call void %712(ptr noundef nonnull %704) #11
+  br label %713
+713:                                              ; preds = %691, %711, %709
+  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %6) #12
+  br label %714
+714:                                              ; preds = %162, %713, %686, %671
+  %715 = phi ptr [ %166, %162 ], [ null, %713 ], [ null, %686 ], [ %666, %671 ]
+  call void @llvm.stackrestore.p0(ptr %35)
+  br label %716
+716:                                              ; preds = %714, %27
+  %717 = phi ptr [ %31, %27 ], [ %715, %714 ]
+  ret ptr %717
 }
 define internal noundef ptr @renew() #2 {
   %1 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 40), align 8
@@ -1733,13 +1836,13 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   %84 = getelementptr inbounds nuw i8, ptr %19, i64 8
   %85 = load i64, ptr %84, align 8
   %86 = icmp eq i64 %83, %85
-  br i1 %86, label %552, label %87
+  br i1 %86, label %548, label %87
 87:                                               ; preds = %82, %49
   %88 = add nsw i64 %20, %12
   %89 = icmp sgt i64 %88, 0
   br i1 %89, label %90, label %289
 90:                                               ; preds = %87
-  %91 = getelementptr inbounds nuw i8, ptr %2, i64 48
+  %91 = getelementptr inbounds nuw i8, ptr %2, i64 40
   %92 = getelementptr inbounds nuw i8, ptr %0, i64 72
   %93 = getelementptr inbounds nuw i8, ptr %2, i64 56
   %94 = getelementptr inbounds nuw i8, ptr %1, i64 80
@@ -1988,7 +2091,7 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   %291 = phi i64 [ %287, %285 ], [ %20, %87 ]
   %292 = phi i64 [ %286, %285 ], [ 0, %87 ]
   %293 = icmp eq i64 %292, %290
-  br i1 %293, label %294, label %465
+  br i1 %293, label %294, label %461
 294:                                              ; preds = %289
   %295 = getelementptr inbounds nuw i8, ptr %2, i64 24
   %296 = load ptr, ptr %295, align 8
@@ -1999,12 +2102,12 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   %300 = tail call ptr %299(ptr noundef nonnull %296, ptr noundef null, i64 noundef 0, ptr noundef null) #11
   %301 = icmp eq ptr %300, null
   %302 = load i64, ptr %14, align 8
-  br i1 %301, label %465, label %303
+  br i1 %301, label %461, label %303
 303:                                              ; preds = %294, %298
   %304 = phi i64 [ %302, %298 ], [ %291, %294 ]
   %305 = phi ptr [ %300, %298 ], [ null, %294 ]
   %306 = getelementptr inbounds i64, ptr %27, i64 %304
-  %307 = getelementptr inbounds nuw i8, ptr %2, i64 48
+  %307 = getelementptr inbounds nuw i8, ptr %2, i64 40
   %308 = load ptr, ptr %307, align 8
   %309 = icmp eq ptr %308, null
   br i1 %309, label %316, label %310
@@ -2023,65 +2126,65 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   %321 = getelementptr inbounds nuw i8, ptr %1, i64 64
   %322 = getelementptr i64, ptr %19, i64 %10
   %323 = getelementptr i64, ptr %322, i64 %292
-  %324 = getelementptr inbounds nuw i8, ptr %2, i64 48
-  %325 = getelementptr inbounds nuw i8, ptr %2, i64 40
-  %326 = getelementptr inbounds nuw i8, ptr %0, i64 80
-  %327 = load i64, ptr %318, align 8
-  %328 = icmp slt i64 %327, 1
-  br i1 %328, label %458, label %329
-329:                                              ; preds = %316, %448
-  %330 = phi ptr [ %453, %448 ], [ %306, %316 ]
-  %331 = phi ptr [ %449, %448 ], [ null, %316 ]
-  %332 = phi i64 [ %450, %448 ], [ 0, %316 ]
-  %333 = getelementptr inbounds nuw i8, ptr %330, i64 8
-  %334 = getelementptr inbounds nuw i8, ptr %330, i64 48
-  %335 = load i64, ptr %334, align 8
-  %336 = icmp eq i64 %335, 0
-  br i1 %336, label %337, label %339
-337:                                              ; preds = %329
-  %338 = call i64 @launch(ptr noundef nonnull %333, ptr noundef nonnull %19, ptr noundef nonnull %8) #13
-  br label %346
-339:                                              ; preds = %329
-  %340 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 264), align 8
-  %341 = call ptr %340() #11
-  %342 = call i64 @launch(ptr noundef nonnull %333, ptr noundef nonnull %19, ptr noundef nonnull %8) #13
-  %343 = icmp eq ptr %341, null
-  br i1 %343, label %346, label %344
-344:                                              ; preds = %339
-  %345 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 272), align 8
-  call void %345(ptr noundef nonnull %341) #11
-  br label %346
-346:                                              ; preds = %337, %344, %339
-  %347 = phi i64 [ %338, %337 ], [ %342, %344 ], [ %342, %339 ]
-  %348 = icmp ne i64 %332, 0
-  %349 = or i1 %319, %348
-  %350 = icmp ne i64 %347, 0
-  %351 = select i1 %349, i1 true, i1 %350
-  br i1 %351, label %448, label %352
-352:                                              ; preds = %346
-  %353 = load i64, ptr %317, align 8
-  %354 = load i64, ptr %321, align 8
-  %355 = add nsw i64 %354, %13
-  %356 = getelementptr inbounds [0 x i64], ptr %320, i64 0, i64 %355
-  %357 = load i64, ptr %356, align 8
-  %358 = getelementptr inbounds i64, ptr %4, i64 %357
-  store i64 %353, ptr %358, align 8
-  store i64 %353, ptr %323, align 8
-  %359 = load ptr, ptr %324, align 8
-  %360 = getelementptr inbounds i64, ptr %359, i64 %353
+  %324 = getelementptr inbounds nuw i8, ptr %2, i64 40
+  %325 = getelementptr inbounds nuw i8, ptr %0, i64 80
+  %326 = load i64, ptr %318, align 8
+  %327 = icmp slt i64 %326, 1
+  br i1 %327, label %454, label %328
+328:                                              ; preds = %316, %444
+  %329 = phi ptr [ %449, %444 ], [ %306, %316 ]
+  %330 = phi ptr [ %445, %444 ], [ null, %316 ]
+  %331 = phi i64 [ %446, %444 ], [ 0, %316 ]
+  %332 = getelementptr inbounds nuw i8, ptr %329, i64 8
+  %333 = getelementptr inbounds nuw i8, ptr %329, i64 48
+  %334 = load i64, ptr %333, align 8
+  %335 = icmp eq i64 %334, 0
+  br i1 %335, label %336, label %338
+336:                                              ; preds = %328
+  %337 = call i64 @launch(ptr noundef nonnull %332, ptr noundef nonnull %19, ptr noundef nonnull %8) #13
+  br label %345
+338:                                              ; preds = %328
+  %339 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 264), align 8
+  %340 = call ptr %339() #11
+  %341 = call i64 @launch(ptr noundef nonnull %332, ptr noundef nonnull %19, ptr noundef nonnull %8) #13
+  %342 = icmp eq ptr %340, null
+  br i1 %342, label %345, label %343
+343:                                              ; preds = %338
+  %344 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 272), align 8
+  call void %344(ptr noundef nonnull %340) #11
+  br label %345
+345:                                              ; preds = %336, %343, %338
+  %346 = phi i64 [ %337, %336 ], [ %341, %343 ], [ %341, %338 ]
+  %347 = icmp ne i64 %331, 0
+  %348 = or i1 %319, %347
+  %349 = icmp ne i64 %346, 0
+  %350 = select i1 %348, i1 true, i1 %349
+  br i1 %350, label %444, label %351
+351:                                              ; preds = %345
+  %352 = load i64, ptr %317, align 8
+  %353 = load i64, ptr %321, align 8
+  %354 = add nsw i64 %353, %13
+  %355 = getelementptr inbounds [0 x i64], ptr %320, i64 0, i64 %354
+  %356 = load i64, ptr %355, align 8
+  %357 = getelementptr inbounds i64, ptr %4, i64 %356
+  store i64 %352, ptr %357, align 8
+  store i64 %352, ptr %323, align 8
+  %358 = load ptr, ptr %324, align 8
+  %359 = getelementptr inbounds nuw i8, ptr %358, i64 8
+  %360 = getelementptr inbounds [0 x i64], ptr %359, i64 0, i64 %352
   %361 = load i64, ptr %360, align 8
   %362 = icmp eq i64 %361, 0
-  br i1 %362, label %363, label %388
-363:                                              ; preds = %352
+  br i1 %362, label %363, label %384
+363:                                              ; preds = %351
   call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %7) #12
   %364 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
-  %365 = call ptr %364(i64 noundef %353) #11
+  %365 = call ptr %364(i64 noundef %352) #11
   store ptr %365, ptr %7, align 8
   %366 = icmp eq ptr %365, null
   br i1 %366, label %377, label %367
 367:                                              ; preds = %363
   %368 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
-  %369 = load ptr, ptr %325, align 8
+  %369 = load ptr, ptr %358, align 8
   %370 = call ptr %368(ptr noundef %369, ptr noundef nonnull %7, i64 noundef 1, ptr noundef null) #11
   %371 = load ptr, ptr %7, align 8
   %372 = icmp eq ptr %371, null
@@ -2095,245 +2198,241 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   br i1 %376, label %377, label %378
 377:                                              ; preds = %363, %375
   call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %7) #12
-  br label %458
+  br label %454
 378:                                              ; preds = %375
   %379 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 160), align 8
   %380 = call i64 %379(ptr noundef nonnull %370) #11
-  %381 = load ptr, ptr %324, align 8
-  %382 = getelementptr inbounds i64, ptr %381, i64 %353
-  store i64 %380, ptr %382, align 8
-  %383 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
-  call void %383(ptr noundef nonnull %370) #11
+  store i64 %380, ptr %360, align 8
+  %381 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  call void %381(ptr noundef nonnull %370) #11
   call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %7) #12
-  %384 = load ptr, ptr %324, align 8
-  %385 = getelementptr inbounds i64, ptr %384, i64 %353
-  %386 = load i64, ptr %385, align 8
-  %387 = icmp eq i64 %386, 0
-  br i1 %387, label %458, label %388
-388:                                              ; preds = %352, %378
-  %389 = phi i64 [ %386, %378 ], [ %361, %352 ]
-  %390 = inttoptr i64 %389 to ptr
-  %391 = getelementptr inbounds nuw i8, ptr %390, i64 32
-  %392 = load i64, ptr %391, align 8
-  %393 = getelementptr inbounds nuw i8, ptr %390, i64 24
-  %394 = load i64, ptr %393, align 8
-  %395 = mul nsw i64 %394, %392
-  %396 = icmp slt i64 %395, 513
-  br i1 %396, label %430, label %397
-397:                                              ; preds = %388
-  %398 = getelementptr inbounds nuw i8, ptr %390, i64 8
-  %399 = load ptr, ptr %398, align 8
-  %400 = icmp eq ptr %399, null
-  br i1 %400, label %404, label %401
-401:                                              ; preds = %397
-  %402 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
-  %403 = call ptr %402(ptr noundef nonnull %399, ptr noundef null, i64 noundef 0, ptr noundef null) #11
-  br label %427
-404:                                              ; preds = %397
-  %405 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
-  %406 = load ptr, ptr %390, align 8
-  call void %405(ptr noundef %406) #11
-  %407 = getelementptr inbounds nuw i8, ptr %390, i64 40
+  %382 = load i64, ptr %360, align 8
+  %383 = icmp eq i64 %382, 0
+  br i1 %383, label %454, label %384
+384:                                              ; preds = %351, %378
+  %385 = phi i64 [ %382, %378 ], [ %361, %351 ]
+  %386 = inttoptr i64 %385 to ptr
+  %387 = getelementptr inbounds nuw i8, ptr %386, i64 32
+  %388 = load i64, ptr %387, align 8
+  %389 = getelementptr inbounds nuw i8, ptr %386, i64 24
+  %390 = load i64, ptr %389, align 8
+  %391 = mul nsw i64 %390, %388
+  %392 = icmp slt i64 %391, 513
+  br i1 %392, label %426, label %393
+393:                                              ; preds = %384
+  %394 = getelementptr inbounds nuw i8, ptr %386, i64 8
+  %395 = load ptr, ptr %394, align 8
+  %396 = icmp eq ptr %395, null
+  br i1 %396, label %400, label %397
+397:                                              ; preds = %393
+  %398 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
+  %399 = call ptr %398(ptr noundef nonnull %395, ptr noundef null, i64 noundef 0, ptr noundef null) #11
+  br label %423
+400:                                              ; preds = %393
+  %401 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
+  %402 = load ptr, ptr %386, align 8
+  call void %401(ptr noundef %402) #11
+  %403 = getelementptr inbounds nuw i8, ptr %386, i64 40
+  %404 = load i64, ptr %403, align 8
+  %405 = icmp eq i64 %404, 0
+  br i1 %405, label %409, label %406
+406:                                              ; preds = %400
+  %407 = getelementptr inbounds nuw i8, ptr %386, i64 16
   %408 = load i64, ptr %407, align 8
-  %409 = icmp eq i64 %408, 0
-  br i1 %409, label %413, label %410
-410:                                              ; preds = %404
-  %411 = getelementptr inbounds nuw i8, ptr %390, i64 16
+  br label %414
+409:                                              ; preds = %400
+  %410 = getelementptr inbounds nuw i8, ptr %386, i64 48
+  %411 = getelementptr inbounds nuw i8, ptr %386, i64 16
   %412 = load i64, ptr %411, align 8
-  br label %418
-413:                                              ; preds = %404
-  %414 = getelementptr inbounds nuw i8, ptr %390, i64 48
-  %415 = getelementptr inbounds nuw i8, ptr %390, i64 16
-  %416 = load i64, ptr %415, align 8
-  %417 = getelementptr inbounds i64, ptr %414, i64 %416
-  br label %418
-418:                                              ; preds = %413, %410
-  %419 = phi i64 [ %416, %413 ], [ %412, %410 ]
-  %420 = phi ptr [ %417, %413 ], [ null, %410 ]
-  %421 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 296), align 8
-  %422 = load ptr, ptr %326, align 8
-  %423 = load ptr, ptr %390, align 8
-  %424 = trunc i64 %419 to i32
-  %425 = getelementptr inbounds nuw i8, ptr %390, i64 48
-  %426 = call ptr %421(ptr noundef %422, ptr noundef %423, i32 noundef %424, ptr noundef nonnull %425, ptr noundef %420, ptr noundef null, i32 noundef 0, ptr noundef null) #11
-  br label %427
-427:                                              ; preds = %418, %401
-  %428 = phi ptr [ %426, %418 ], [ %403, %401 ]
-  %429 = icmp eq ptr %428, null
-  br i1 %429, label %458, label %439
-430:                                              ; preds = %388
-  %431 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
-  %432 = add nsw i64 %395, 1
-  %433 = call ptr %431(ptr noundef null, i64 noundef %432) #11
-  %434 = icmp eq ptr %433, null
-  br i1 %434, label %458, label %435
-435:                                              ; preds = %430
-  %436 = ptrtoint ptr %433 to i64
-  %437 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 328), align 8
-  %438 = add nsw i64 %437, %436
-  br label %443
-439:                                              ; preds = %427
-  %440 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 336), align 8
-  %441 = getelementptr inbounds i8, ptr %428, i64 %440
-  %442 = load i64, ptr %441, align 8
-  br label %443
-443:                                              ; preds = %439, %435
-  %444 = phi ptr [ %433, %435 ], [ %428, %439 ]
-  %445 = phi i64 [ %438, %435 ], [ %442, %439 ]
-  store i64 %445, ptr %322, align 8
-  %446 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
-  %447 = load ptr, ptr %23, align 16
-  call void %446(ptr noundef %447) #11
-  store ptr %444, ptr %23, align 16
-  br label %448
-448:                                              ; preds = %346, %443
-  %449 = phi ptr [ %390, %443 ], [ %331, %346 ]
-  %450 = add nuw nsw i64 %332, 1
-  %451 = load i64, ptr %330, align 8
-  %452 = getelementptr i64, ptr %330, i64 %451
-  %453 = getelementptr i8, ptr %452, i64 8
-  %454 = load i64, ptr %318, align 8
-  %455 = icmp sge i64 %450, %454
-  %456 = icmp ne i64 %347, 0
-  %457 = select i1 %455, i1 true, i1 %456
-  br i1 %457, label %458, label %329
-458:                                              ; preds = %427, %430, %378, %448, %316, %377
-  %459 = phi i1 [ false, %377 ], [ true, %316 ], [ true, %448 ], [ false, %378 ], [ false, %430 ], [ false, %427 ]
-  %460 = phi ptr [ null, %377 ], [ null, %316 ], [ %449, %448 ], [ null, %378 ], [ %390, %430 ], [ %390, %427 ]
-  %461 = phi i64 [ 0, %377 ], [ 0, %316 ], [ %347, %448 ], [ 0, %378 ], [ 0, %430 ], [ 0, %427 ]
-  %462 = icmp eq ptr %305, null
-  br i1 %462, label %465, label %463
-463:                                              ; preds = %458
-  %464 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
-  call void %464(ptr noundef nonnull %305) #11
-  br label %465
-465:                                              ; preds = %298, %289, %463, %458
-  %466 = phi i64 [ %461, %463 ], [ %461, %458 ], [ 0, %289 ], [ 0, %298 ]
-  %467 = phi i1 [ %459, %463 ], [ %459, %458 ], [ false, %289 ], [ false, %298 ]
-  %468 = phi ptr [ %460, %463 ], [ %460, %458 ], [ null, %289 ], [ null, %298 ]
-  %469 = icmp eq i64 %466, 0
-  %470 = select i1 %467, i1 %469, i1 false
-  %471 = select i1 %470, i64 %12, i64 0
-  %472 = icmp sgt i64 %292, %471
-  br i1 %472, label %473, label %480
-473:                                              ; preds = %465, %473
-  %474 = phi i64 [ %476, %473 ], [ %292, %465 ]
-  %475 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
-  %476 = add nsw i64 %474, -1
-  %477 = getelementptr inbounds ptr, ptr %23, i64 %476
-  %478 = load ptr, ptr %477, align 8
-  call void %475(ptr noundef %478) #11
-  %479 = icmp sgt i64 %476, %471
-  br i1 %479, label %473, label %480
-480:                                              ; preds = %473, %465
-  br i1 %467, label %481, label %552
-481:                                              ; preds = %480
-  br i1 %469, label %482, label %487
-482:                                              ; preds = %481
-  %483 = icmp sgt i64 %12, 0
-  br i1 %483, label %484, label %552
-484:                                              ; preds = %482
-  %485 = getelementptr inbounds nuw i8, ptr %1, i64 80
-  %486 = icmp eq ptr %468, null
-  br label %528
-487:                                              ; preds = %481
-  %488 = load i64, ptr %8, align 8
-  %489 = icmp eq i64 %466, -1
-  br i1 %489, label %490, label %493
-490:                                              ; preds = %487
-  %491 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 192), align 8
-  %492 = call ptr %491() #11
-  br label %552
-493:                                              ; preds = %487
-  %494 = getelementptr inbounds nuw i8, ptr %2, i64 8
-  %495 = load ptr, ptr %494, align 8
-  %496 = icmp eq ptr %495, null
-  br i1 %496, label %552, label %497
-497:                                              ; preds = %493
-  call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %6) #12
-  %498 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
-  %499 = call ptr %498(i64 noundef range(i64 1, 0) %466) #11
-  store ptr %499, ptr %6, align 16
-  %500 = getelementptr inbounds nuw i8, ptr %6, i64 8
-  %501 = icmp eq ptr %499, null
-  br i1 %501, label %526, label %502
-502:                                              ; preds = %497
-  %503 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
-  %504 = call ptr %503(i64 noundef %488) #11
-  store ptr %504, ptr %500, align 8
-  %505 = icmp eq ptr %504, null
-  br i1 %505, label %512, label %506
-506:                                              ; preds = %502
-  %507 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
-  %508 = load ptr, ptr %494, align 8
-  %509 = call ptr %507(ptr noundef %508, ptr noundef nonnull %6, i64 noundef 2, ptr noundef null) #11
-  %510 = load ptr, ptr %6, align 16
-  %511 = icmp eq ptr %510, null
-  br i1 %511, label %516, label %512
-512:                                              ; preds = %506, %502
-  %513 = phi ptr [ %509, %506 ], [ null, %502 ]
-  %514 = phi ptr [ %510, %506 ], [ %499, %502 ]
-  %515 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
-  call void %515(ptr noundef nonnull %514) #11
-  br label %516
-516:                                              ; preds = %512, %506
-  %517 = phi ptr [ %513, %512 ], [ %509, %506 ]
-  %518 = load ptr, ptr %500, align 8
-  %519 = icmp eq ptr %518, null
-  br i1 %519, label %522, label %520
-520:                                              ; preds = %516
-  %521 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
-  call void %521(ptr noundef nonnull %518) #11
-  br label %522
-522:                                              ; preds = %520, %516
-  %523 = icmp eq ptr %517, null
-  br i1 %523, label %526, label %524
-524:                                              ; preds = %522
-  %525 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
-  call void %525(ptr noundef nonnull %517) #11
-  br label %526
-526:                                              ; preds = %524, %522, %497
-  %527 = phi i32 [ 0, %524 ], [ -1, %522 ], [ -1, %497 ]
-  call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %6) #12
-  br label %552
-528:                                              ; preds = %484, %548
-  %529 = phi i64 [ 0, %484 ], [ %550, %548 ]
-  %530 = add nsw i64 %529, %10
-  %531 = getelementptr inbounds [0 x i64], ptr %485, i64 0, i64 %530
-  %532 = load i64, ptr %531, align 8
-  %533 = getelementptr inbounds %struct.value, ptr %3, i64 %532
-  %534 = getelementptr inbounds i64, ptr %19, i64 %530
-  %535 = load i64, ptr %534, align 8
-  br i1 %486, label %536, label %539
-536:                                              ; preds = %528
-  %537 = getelementptr inbounds nuw %struct.result, ptr %26, i64 %529
-  %538 = load ptr, ptr %537, align 8
-  br label %539
-539:                                              ; preds = %528, %536
-  %540 = phi ptr [ %538, %536 ], [ %468, %528 ]
-  %541 = getelementptr inbounds nuw ptr, ptr %23, i64 %529
-  %542 = load ptr, ptr %541, align 8
-  %543 = getelementptr inbounds nuw i8, ptr %533, i64 16
-  %544 = load ptr, ptr %543, align 8
-  %545 = icmp eq ptr %544, null
-  br i1 %545, label %548, label %546
-546:                                              ; preds = %539
-  %547 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
-  call void %547(ptr noundef nonnull %544) #11
+  %413 = getelementptr inbounds i64, ptr %410, i64 %412
+  br label %414
+414:                                              ; preds = %409, %406
+  %415 = phi i64 [ %412, %409 ], [ %408, %406 ]
+  %416 = phi ptr [ %413, %409 ], [ null, %406 ]
+  %417 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 296), align 8
+  %418 = load ptr, ptr %325, align 8
+  %419 = load ptr, ptr %386, align 8
+  %420 = trunc i64 %415 to i32
+  %421 = getelementptr inbounds nuw i8, ptr %386, i64 48
+  %422 = call ptr %417(ptr noundef %418, ptr noundef %419, i32 noundef %420, ptr noundef nonnull %421, ptr noundef %416, ptr noundef null, i32 noundef 0, ptr noundef null) #11
+  br label %423
+423:                                              ; preds = %414, %397
+  %424 = phi ptr [ %422, %414 ], [ %399, %397 ]
+  %425 = icmp eq ptr %424, null
+  br i1 %425, label %454, label %435
+426:                                              ; preds = %384
+  %427 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
+  %428 = add nsw i64 %391, 1
+  %429 = call ptr %427(ptr noundef null, i64 noundef %428) #11
+  %430 = icmp eq ptr %429, null
+  br i1 %430, label %454, label %431
+431:                                              ; preds = %426
+  %432 = ptrtoint ptr %429 to i64
+  %433 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 328), align 8
+  %434 = add nsw i64 %433, %432
+  br label %439
+435:                                              ; preds = %423
+  %436 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 336), align 8
+  %437 = getelementptr inbounds i8, ptr %424, i64 %436
+  %438 = load i64, ptr %437, align 8
+  br label %439
+439:                                              ; preds = %435, %431
+  %440 = phi ptr [ %429, %431 ], [ %424, %435 ]
+  %441 = phi i64 [ %434, %431 ], [ %438, %435 ]
+  store i64 %441, ptr %322, align 8
+  %442 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  %443 = load ptr, ptr %23, align 16
+  call void %442(ptr noundef %443) #11
+  store ptr %440, ptr %23, align 16
+  br label %444
+444:                                              ; preds = %345, %439
+  %445 = phi ptr [ %386, %439 ], [ %330, %345 ]
+  %446 = add nuw nsw i64 %331, 1
+  %447 = load i64, ptr %329, align 8
+  %448 = getelementptr i64, ptr %329, i64 %447
+  %449 = getelementptr i8, ptr %448, i64 8
+  %450 = load i64, ptr %318, align 8
+  %451 = icmp sge i64 %446, %450
+  %452 = icmp ne i64 %346, 0
+  %453 = select i1 %451, i1 true, i1 %452
+  br i1 %453, label %454, label %328
+454:                                              ; preds = %423, %426, %378, %444, %316, %377
+  %455 = phi i1 [ false, %377 ], [ true, %316 ], [ true, %444 ], [ false, %378 ], [ false, %426 ], [ false, %423 ]
+  %456 = phi ptr [ null, %377 ], [ null, %316 ], [ %445, %444 ], [ null, %378 ], [ %386, %426 ], [ %386, %423 ]
+  %457 = phi i64 [ 0, %377 ], [ 0, %316 ], [ %346, %444 ], [ 0, %378 ], [ 0, %426 ], [ 0, %423 ]
+  %458 = icmp eq ptr %305, null
+  br i1 %458, label %461, label %459
+459:                                              ; preds = %454
+  %460 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  call void %460(ptr noundef nonnull %305) #11
+  br label %461
+461:                                              ; preds = %298, %289, %459, %454
+  %462 = phi i64 [ %457, %459 ], [ %457, %454 ], [ 0, %289 ], [ 0, %298 ]
+  %463 = phi i1 [ %455, %459 ], [ %455, %454 ], [ false, %289 ], [ false, %298 ]
+  %464 = phi ptr [ %456, %459 ], [ %456, %454 ], [ null, %289 ], [ null, %298 ]
+  %465 = icmp eq i64 %462, 0
+  %466 = select i1 %463, i1 %465, i1 false
+  %467 = select i1 %466, i64 %12, i64 0
+  %468 = icmp sgt i64 %292, %467
+  br i1 %468, label %469, label %476
+469:                                              ; preds = %461, %469
+  %470 = phi i64 [ %472, %469 ], [ %292, %461 ]
+  %471 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  %472 = add nsw i64 %470, -1
+  %473 = getelementptr inbounds ptr, ptr %23, i64 %472
+  %474 = load ptr, ptr %473, align 8
+  call void %471(ptr noundef %474) #11
+  %475 = icmp sgt i64 %472, %467
+  br i1 %475, label %469, label %476
+476:                                              ; preds = %469, %461
+  br i1 %463, label %477, label %548
+477:                                              ; preds = %476
+  br i1 %465, label %478, label %483
+478:                                              ; preds = %477
+  %479 = icmp sgt i64 %12, 0
+  br i1 %479, label %480, label %548
+480:                                              ; preds = %478
+  %481 = getelementptr inbounds nuw i8, ptr %1, i64 80
+  %482 = icmp eq ptr %464, null
+  br label %524
+483:                                              ; preds = %477
+  %484 = load i64, ptr %8, align 8
+  %485 = icmp eq i64 %462, -1
+  br i1 %485, label %486, label %489
+486:                                              ; preds = %483
+  %487 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 192), align 8
+  %488 = call ptr %487() #11
   br label %548
-548:                                              ; preds = %539, %546
-  store i64 %535, ptr %533, align 8
-  %549 = getelementptr inbounds nuw i8, ptr %533, i64 8
-  store ptr %540, ptr %549, align 8
-  store ptr %542, ptr %543, align 8
-  %550 = add nuw nsw i64 %529, 1
-  %551 = icmp eq i64 %550, %12
-  br i1 %551, label %552, label %528
-552:                                              ; preds = %548, %482, %526, %493, %490, %480, %82
-  %553 = phi i32 [ 0, %82 ], [ -1, %480 ], [ -1, %490 ], [ %527, %526 ], [ 0, %493 ], [ 1, %482 ], [ 1, %548 ]
+489:                                              ; preds = %483
+  %490 = getelementptr inbounds nuw i8, ptr %2, i64 8
+  %491 = load ptr, ptr %490, align 8
+  %492 = icmp eq ptr %491, null
+  br i1 %492, label %548, label %493
+493:                                              ; preds = %489
+  call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %6) #12
+  %494 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  %495 = call ptr %494(i64 noundef range(i64 1, 0) %462) #11
+  store ptr %495, ptr %6, align 16
+  %496 = getelementptr inbounds nuw i8, ptr %6, i64 8
+  %497 = icmp eq ptr %495, null
+  br i1 %497, label %522, label %498
+498:                                              ; preds = %493
+  %499 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  %500 = call ptr %499(i64 noundef %484) #11
+  store ptr %500, ptr %496, align 8
+  %501 = icmp eq ptr %500, null
+  br i1 %501, label %508, label %502
+502:                                              ; preds = %498
+  %503 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
+  %504 = load ptr, ptr %490, align 8
+  %505 = call ptr %503(ptr noundef %504, ptr noundef nonnull %6, i64 noundef 2, ptr noundef null) #11
+  %506 = load ptr, ptr %6, align 16
+  %507 = icmp eq ptr %506, null
+  br i1 %507, label %512, label %508
+508:                                              ; preds = %502, %498
+  %509 = phi ptr [ %505, %502 ], [ null, %498 ]
+  %510 = phi ptr [ %506, %502 ], [ %495, %498 ]
+  %511 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  call void %511(ptr noundef nonnull %510) #11
+  br label %512
+512:                                              ; preds = %508, %502
+  %513 = phi ptr [ %509, %508 ], [ %505, %502 ]
+  %514 = load ptr, ptr %496, align 8
+  %515 = icmp eq ptr %514, null
+  br i1 %515, label %518, label %516
+516:                                              ; preds = %512
+  %517 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  call void %517(ptr noundef nonnull %514) #11
+  br label %518
+518:                                              ; preds = %516, %512
+  %519 = icmp eq ptr %513, null
+  br i1 %519, label %522, label %520
+520:                                              ; preds = %518
+  %521 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  call void %521(ptr noundef nonnull %513) #11
+  br label %522
+522:                                              ; preds = %520, %518, %493
+  %523 = phi i32 [ 0, %520 ], [ -1, %518 ], [ -1, %493 ]
+  call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %6) #12
+  br label %548
+524:                                              ; preds = %480, %544
+  %525 = phi i64 [ 0, %480 ], [ %546, %544 ]
+  %526 = add nsw i64 %525, %10
+  %527 = getelementptr inbounds [0 x i64], ptr %481, i64 0, i64 %526
+  %528 = load i64, ptr %527, align 8
+  %529 = getelementptr inbounds %struct.value, ptr %3, i64 %528
+  %530 = getelementptr inbounds i64, ptr %19, i64 %526
+  %531 = load i64, ptr %530, align 8
+  br i1 %482, label %532, label %535
+532:                                              ; preds = %524
+  %533 = getelementptr inbounds nuw %struct.result, ptr %26, i64 %525
+  %534 = load ptr, ptr %533, align 8
+  br label %535
+535:                                              ; preds = %524, %532
+  %536 = phi ptr [ %534, %532 ], [ %464, %524 ]
+  %537 = getelementptr inbounds nuw ptr, ptr %23, i64 %525
+  %538 = load ptr, ptr %537, align 8
+  %539 = getelementptr inbounds nuw i8, ptr %529, i64 16
+  %540 = load ptr, ptr %539, align 8
+  %541 = icmp eq ptr %540, null
+  br i1 %541, label %544, label %542
+542:                                              ; preds = %535
+  %543 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  call void %543(ptr noundef nonnull %540) #11
+  br label %544
+544:                                              ; preds = %535, %542
+  store i64 %531, ptr %529, align 8
+  %545 = getelementptr inbounds nuw i8, ptr %529, i64 8
+  store ptr %536, ptr %545, align 8
+  store ptr %538, ptr %539, align 8
+  %546 = add nuw nsw i64 %525, 1
+  %547 = icmp eq i64 %546, %12
+  br i1 %547, label %548, label %524
+548:                                              ; preds = %544, %478, %522, %489, %486, %476, %82
+  %549 = phi i32 [ 0, %82 ], [ -1, %476 ], [ -1, %486 ], [ %523, %522 ], [ 0, %489 ], [ 1, %478 ], [ 1, %544 ]
   call void @llvm.stackrestore.p0(ptr %18)
   call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %8) #12
-  ret i32 %553
+  ret i32 %549
 }
 define internal fastcc range(i32 -1, 3) i32 @asked(ptr nocapture noundef readonly %0, ptr nocapture noundef readonly %1, ptr nocapture noundef nonnull %2, ptr nocapture noundef nonnull %3) unnamed_addr #2 {
   %5 = getelementptr inbounds nuw i8, ptr %1, i64 48

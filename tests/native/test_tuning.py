@@ -1,0 +1,187 @@
+"""Bindings for all values of a size that a run finds: the words that they have are those of bindings for one value."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rho
+from rho.backend.kernels import policy
+from rho.backend.run import prepared, sites
+from rho.backend.run.native import native, tuning
+from rho.backend.run.native.layouts import MOST_CELLS, Layouts
+from rho.backend.run.native.tuning import Example, Tuned
+
+FEW, MOST = 40, 500
+PROGRAMS = (
+    "{+/(⍵>0.5)/⍵}",
+    "{1+2×(⍵>0.5)/⍵}",
+    "{s←(⍵>0.5)/⍵ ⋄ (+/s)÷≢s}",
+    "{m←⍵>0.5 ⋄ (m/⍵)+.×m/⍵}",
+    "{s←(⍵>0.5)/⍵ ⋄ s÷1+⌈/0,s}",
+    "{+/⍸⍵>0.5}",
+    "{3+⍵[⍸⍵>0.5]}",
+    "{s←(⍵>0.5)/⍵ ⋄ +⌿s∘.×⍳3}",
+    "{s←(⍵>0.5)/⍵ ⋄ ×/1+s×≢s}",
+    "{+\\(⍵>0.5)/⍵}",
+    "{+/(t<0.8)/t←(⍵>0.5)/⍵}",
+    "{⌽(⍵>0.5)/⍵}",
+    "{0,(⍵>0.5)/⍵}",
+    "{s←(⍵>0.5)/⍵ ⋄ s[⍋s]}",
+    "{⍋(⍵>0.5)/⍵}",
+    "{s←(⍵>0.5)/⍵ ⋄ (1↓s)-¯1↓s}",
+)
+
+BY_PARTS = ("{s←(⍵>0.5)/⍵ ⋄ s∘.×⍳3}",)
+"""Of few items by another kernel."""
+Words = list[int]
+
+
+@pytest.fixture
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    if native() is None:
+        pytest.skip("no native code here")
+    monkeypatch.setattr(policy, "COMPILE_NANOSECONDS", 1.0)
+
+
+def words_at(made: Tuned, layouts: Layouts, size: int) -> Words:
+    """As `run.c` changes them."""
+    words = list(made.words)
+    for first in range(4, len(made.tuning), 4):
+        place, table, base, factor = made.tuning[first : first + 4]
+        number = base + factor * size
+        if table:
+            dtype, shape, strides = layouts.key(words[place])
+            number = layouts.at(dtype, (number, *shape[1:]), strides)
+        words[place] = number
+    return words
+
+
+def differing(example: Example, words: Words, layouts: Layouts) -> list[int]:
+    """Places where words are others than those of a binding for one value; rooms may be larger."""
+    if len(words) != len(example.words):
+        return [-1]
+    found = []
+    for place, (word, other) in enumerate(zip(words, example.words, strict=True)):
+        if place in example.rooms:
+            found += [place] * (layouts.key(word)[1] < layouts.key(other)[1])
+        elif place not in example.loose and word != other:
+            found.append(place)
+    return found
+
+
+@pytest.mark.parametrize("text", PROGRAMS + BY_PARTS)
+def test_every_size_of_a_range_has_its_own_words(text: str, at_once: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    ranges: list[tuple[int, int]] = []
+    wrong: list[tuple[int, list[int]]] = []
+
+    def judged(example: Any, layouts: Layouts, size: int, most: int) -> Tuned | None:
+        made = tuning.tuned(example, layouts, size, most)
+        if made is not None:
+            least, greatest = made.tuning[:2]
+            ranges.append((least, greatest))
+            for one in range(least, greatest + 1):
+                bound = example(one)
+                places = [-2] if bound is None else differing(bound, words_at(made, layouts, one), layouts)
+                wrong.extend([(one, places)] * bool(places))
+        return made
+
+    monkeypatch.setattr(sites, "tuned", judged)
+    function, chance = rho.compile(text), np.random.default_rng(3)
+    for _ in range(40):
+        function(chance.random(MOST))
+    assert ranges and max(most for _, most in ranges) >= MOST // 2
+    assert not wrong
+
+
+@pytest.mark.parametrize("text", PROGRAMS)
+def test_other_counts_ask_nothing_of_python(text: str, at_once: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And give the bits that NumPy gives."""
+    programs: list[Any] = []
+    encoded = prepared.encoded
+    monkeypatch.setattr(prepared, "encoded", lambda *given: programs.append(encoded(*given)) or programs[-1])
+    function, chance = rho.compile(text), np.random.default_rng(4)
+    for _ in range(40):
+        function(chance.random(MOST) * 0.9)
+    asked = [program.asked for program in programs]
+    given = [np.where(np.arange(MOST) < count, 0.75, 0.25) + chance.random(MOST) / 8 for count in range(FEW, MOST + 1)]
+    results = [function(one) for one in given]
+    assert asked and [program.asked for program in programs] == asked
+    monkeypatch.setattr(policy, "mode", lambda: policy.Mode.OFF)
+    plain = rho.compile(text)
+    for one, result in zip(given[::29], results[::29], strict=True):
+        assert np.asarray(plain(one)).tobytes() == np.asarray(result).tobytes()
+
+
+@pytest.mark.parametrize("few", [0, 1])
+def test_few_items_beside_many(few: int, at_once: None) -> None:
+    """What is below the range has bindings of its own, or none."""
+    function = rho.compile("{+/(⍵>0.5)/⍵}")
+    many, small = np.linspace(0.6, 0.9, 100), np.zeros(100)
+    small[:few] = 0.75
+    for _ in range(40):
+        assert function(many) == pytest.approx(75.0)
+        assert function(small) == 0.75 * few
+
+
+# ---------------------------------------------------------------------------------------- what is no line
+
+
+def examples(layouts: Layouts, word: Any) -> Any:
+    """Bindings with one word, a function of the size, and one layout."""
+
+    def example(size: int) -> Example | None:
+        made = word(size)
+        layout = layouts.rows((size, 3), np.dtype(np.float64))
+        return None if made is None else Example([made, layout], frozenset({1}), frozenset(), frozenset(), ())
+
+    return example
+
+
+def test_a_line_is_one_range() -> None:
+    layouts = Layouts()
+    made = tuning.tuned(examples(layouts, lambda n: 7 - 3 * n), layouts, 40, 900)
+    assert made is not None
+    assert made.tuning[:4] == [2, 900, 900, 2]
+    assert words_at(made, layouts, 11) == [7 - 33, layouts.rows((11, 3), np.dtype(np.float64))]
+
+
+@pytest.mark.parametrize(
+    "word", [lambda n: n * n, lambda n: n // 2, lambda n: n % 2, lambda n: hash((n, 5)), lambda n: None if n % 5 else n]
+)
+def test_what_is_no_line_has_no_range(word: Any) -> None:
+    layouts = Layouts()
+    assert tuning.tuned(examples(layouts, word), layouts, 45, 900) is None
+
+
+def test_a_step_ends_the_range() -> None:
+    layouts = Layouts()
+    made = tuning.tuned(examples(layouts, lambda n: n + 100 * (n > 512)), layouts, 500, 900)
+    assert made is not None
+    assert made.tuning[0] == 2 and 500 <= made.tuning[1] <= 512
+    above = tuning.tuned(examples(layouts, lambda n: n + 100 * (n > 512)), layouts, 600, 900)
+    assert above is not None
+    assert 512 < above.tuning[0] <= 600 and above.tuning[1] == 900
+
+
+def test_lengths_end_where_their_table_does() -> None:
+    layouts = Layouts()
+
+    def example(size: int) -> Example:
+        return Example([layouts.rows((4 * size,), np.dtype(np.float64))], frozenset({0}), frozenset(), frozenset(), ())
+
+    made = tuning.tuned(example, layouts, 100, MOST_CELLS)
+    assert made is not None
+    assert 100 < made.tuning[1] <= MOST_CELLS // 4
+
+
+def test_a_table_of_lengths_does_not_make_a_program_anew() -> None:
+    layouts = Layouts()
+    for count in range(3000):
+        layouts.counted((np.dtype(np.int64), (), (8,)), count)
+    assert not layouts.is_full
+    for count in range(3000):
+        layouts.rows((count, 2), np.dtype(np.int64))
+    assert layouts.is_full
