@@ -24,6 +24,12 @@ def _scaled(size: int) -> tuple[Any, ...]:
     return 2.5, np.random.default_rng(3).random(size)
 
 
+def _other(size: int) -> tuple[Any, ...]:
+    """New data each time: how many items are large is another number, too."""
+    rng = np.random.default_rng()
+    return (rng.random(size) * rng.uniform(0.6, 2.0),)
+
+
 def _square(size: int) -> tuple[Any, ...]:
     rng, side = np.random.default_rng(4), max(3, round(size**0.5))
     return rng.random((side, side)), rng.random(side)
@@ -36,6 +42,8 @@ class Call:
     make: Callable[[int], tuple[Any, ...]]
     by_hand: Callable[..., Any]
     sizes: tuple[int, ...] = SIZES
+    sets: int = 1
+    """Of arguments, which take turns."""
 
 
 CALLS = [
@@ -52,6 +60,7 @@ CALLS = [
     Call("sorted", "{⍵[⍋⍵]}", _one, np.sort),
     Call("sums so far", "{+\\⍵}", _one, np.cumsum),
     Call("those above", "{(⍵>0.5)⌿⍵}", _one, lambda x: x[x > 0.5]),
+    Call("sum of those above, new data", "{+/(⍵>0.5)/⍵}", _other, lambda x: x[x > 0.5].sum(), (10, 1000, 10_000), 500),
     Call("matrix × vector", "{⍺+.×⍵}", _square, lambda a, x: a @ x),
     Call("halved five times", "{{⍵×0.5}⍣5 ⊢ ⍵}", _one, lambda x: x * 0.5 * 0.5 * 0.5 * 0.5 * 0.5),
 ]

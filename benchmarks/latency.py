@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import itertools
 import os
 import platform
 import statistics
@@ -58,17 +59,22 @@ def calls(rounds: int) -> Iterator[str]:
     peers = by_numba()
     for call in CALLS:
         for size in call.sizes:
-            given = call.make(size)
-            function = rho.compile(call.text)
+            given = [call.make(size) for _ in range(call.sets)]
+            sides = {"Rho": _side(rho.compile(call.text), given), "NumPy": _side(call.by_hand, given)}
             for _ in range(WARM if size <= 1000 else 300):
-                function(*given)
-            sides: dict[str, Side] = {"Rho": lambda function=function, given=given: function(*given)}
-            sides["NumPy"] = lambda call=call, given=given: call.by_hand(*given)
+                sides["Rho"]()
             if call.name in peers:
-                run = peers[call.name](size)
-                sides["numba"] = lambda run=run, given=given: run(*given)
+                sides["numba"] = _side(peers[call.name](size), given)
             times = timed(sides, rounds)
             yield f"| {call.name} | {size} | " + " | ".join(_cell(times.get(name)) for name in ("Rho", "NumPy", "numba")) + " |"
+
+
+def _side(function: Callable[..., Any], given: list[tuple[Any, ...]]) -> Side:
+    """On arguments that take turns, if there are several."""
+    if len(given) == 1:
+        return lambda: function(*given[0])
+    turns = itertools.cycle(given)
+    return lambda: function(*next(turns))
 
 
 def _cell(times: tuple[float, float] | None) -> str:

@@ -132,18 +132,21 @@ class Site:
 
         def example(number: int) -> Example | None:
             machine.sizes[variable] = number
-            arrays = dict(values) | {value: np.empty(machine.shape(value), values[value].dtype) for value in changed}
-            binding = Binding(layouts, machine, self.program.threads, self.runs, arrays, self.results)
-            key = (*map(layouts.of, arrays.values()), number)
+            if min([length for value in (*changed, *self.results) for length in machine.shape(value)], default=1) < 1:
+                return None
             try:
+                arrays = dict(values) | {value: np.empty(machine.shape(value), values[value].dtype) for value in changed}
+                binding = Binding(layouts, machine, self.program.threads, self.runs, arrays, self.results)
+                key = (*map(layouts.of, arrays.values()), number)
                 self.bind(binding)
                 return binding.example(key, self.overwrites(binding, key))
-            except (Unbound, CheckFailed):
+            except (Unbound, CheckFailed, MemoryError):
                 return None
 
         most = MOST_CELLS if variable.cap is None else min(MOST_CELLS, capacity(variable.cap).evaluate({}))
         changed = [value for value in values if any(variable in length.variables() for length in machine.types[value].shape)]
-        if not all(values[value].flags.c_contiguous for value in changed):
+        is_guarded = any(variable in guard.variables() for guard in machine.guards)
+        if is_guarded or not all(values[value].flags.c_contiguous for value in changed):
             return None
         try:
             return tuned(example, layouts, size, most)

@@ -18,6 +18,7 @@ PROGRAMS = (
     ("{+/⍵×⍵}", lambda x: (x * x).sum()),
     ("{(+/⍵)÷≢⍵}", lambda x: x.mean()),
     ("{(⍵>3)/⍵}", lambda x: x[x > 3]),
+    ("{+/(⍵>3)/⍵}", lambda x: x[x > 3].sum()),
     ("{⍵[⍋⍵]}", np.sort),
     ("{⌽⍵}", lambda x: x[::-1]),
     ("{(0.5×⍵)⍣3⊢⍵}", None),
@@ -42,6 +43,8 @@ def main() -> None:
             for _ in range(8):
                 assert np.allclose(function(x), expected(x)), text
             linked += function._latest(x) is not OTHER
+            for most in range(min(size, 40)):  # other counts of what is selected
+                assert np.allclose(function(np.minimum(x, most)), expected(np.minimum(x, most))), text
             assert np.allclose(function(x[::2]), expected(x[::2]))
             assert np.allclose(function(list(x[:3])), expected(x[:3]))
     assert linked >= len(PROGRAMS), linked
