@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
+from functools import partial
 from time import perf_counter_ns
 from typing import Any, Final
 
@@ -16,7 +17,7 @@ import numpy as np
 
 from ...lang.diagnostics import Diagnostic, RunFailed
 from ...typechecker.sizes import SizeVariable, capacity
-from ..graph.phases import Fold, LibraryPhase, Loop, Map, Phase, ValueId
+from ..graph.phases import Fold, LibraryPhase, Loop, Map, Phase, Structured, ValueId
 from .cpu.bindings import TUNING, Binding, Later, Unbound, bind
 from .cpu.kinds import DTYPES
 from .cpu.library_bindings import bind_library
@@ -160,12 +161,23 @@ class PhaseSite(Site):
     def __init__(self, executed: Executed, *arguments: Any) -> None:
         super().__init__(*arguments)
         self.executed = executed
+        self.of_nothing: Any = None
+        """The result, if no operand has an item, or it has none itself: then it is always this one."""
 
     def run(self, memory: dict[ValueId, Any], target: Any) -> Sequence[Any] | None:
-        return self.executed.run(memory, target)
+        made = self.executed.run(memory, target)
+        self.of_nothing = None
+        if len(made) == 1 and memory and not getattr(self.phase, "defines", ()):
+            is_empty = isinstance(self.phase, Structured) and not np.size(made[0])
+            if is_empty or not any(array.size for array in memory.values()):
+                self.of_nothing = np.array(made[0])
+        return made
 
     def bind(self, binding: Binding) -> None:
-        if isinstance(self.phase, LibraryPhase):
+        if self.of_nothing is not None:
+            binding.made[self.results[0]] = (binding.layouts.of(self.of_nothing.copy()), -1, 0)
+            binding.routine = partial(_copied, self.of_nothing)
+        elif isinstance(self.phase, LibraryPhase):
             bind_library(binding, self.phase)
         else:
             bind(binding, self.phase, self.executed.kernel())
@@ -239,6 +251,10 @@ class WholeSite(Site):
         if turns < 1:
             raise Unbound
         bind(binding, phase, run, turns)
+
+
+def _copied(array: Any, *operands: Any) -> Any:
+    return array.copy()
 
 
 def located(
