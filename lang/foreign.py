@@ -10,6 +10,7 @@ Neighbours: `habits` (who asks).
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping
 from typing import Final, Protocol
 
@@ -35,10 +36,15 @@ PACKAGES: Final = frozenset({"np", "numpy", "math", "jnp", "torch"})
 def is_computed(text: str) -> bool:
     """Is it an expression of Python with an operator?"""
     try:
-        node = ast.parse(text.strip(), mode="eval").body
+        node = ast.parse(_as_python(text), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     return any(isinstance(one, ast.BinOp | ast.Compare | ast.BoolOp) for one in ast.walk(node))
+
+
+def _as_python(text: str) -> str:
+    """With C's words for and, or and not in Python's."""
+    return re.sub(r"!(?!=)", " not ", text.replace("&&", " and ").replace("||", " or ")).strip()
 
 
 def rho_of(text: str, spelling: Spelling) -> str | None:
@@ -46,11 +52,11 @@ def rho_of(text: str, spelling: Spelling) -> str | None:
     if not text.isascii():
         return text  # whoever writes the glyphs knows them
     try:
-        node = ast.parse(text.strip(), mode="eval").body
+        node = ast.parse(_as_python(text), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return text
     try:
-        written = _Writer(text.strip(), spelling).write(node)
+        written = _Writer(_as_python(text), spelling).write(node)
     except (_NoSpelling, RecursionError):
         return None
     return text.strip() if written == text.replace(" ", "") else written

@@ -27,6 +27,7 @@ _FLAT = r"[^\n⋄;\[\](){}]*"
 NAME = r"[A-Za-z_]\w*"
 _ITEM = r"(?:[\w.¯]+|\([^()\n]*\))"
 _BEFORE = r"(?<![\w.¯)\]'\"])(?<![\w.¯)\]'\"] )"
+_BOTH = r"(?P<a>[^\n⋄←]*?)(?P<all>"
 _TEXT = r"(?:'[^'\n]*'|\"[^\"\n]*\")"
 
 
@@ -111,13 +112,15 @@ def _slice_of(found: Groups) -> str:
     name, first, last = found["x"], found["a"].strip(), found["b"].strip()
     if not last and not first:
         return name
+    if last and not last.startswith("-") and first not in ("", "0"):
+        return f"{name}[{_places(first, last)}]"
     if not last:
-        return f"{_counted(first)}↑{name}" if first.startswith("-") else f"{_counted(first)}↓{name}"
-    if last.startswith("-"):
-        return f"{_counted(last)}↓{name}" if first in ("", "0") else f"{_counted(last)}↓{_counted(first)}↓{name}"
-    if not first or first == "0":
-        return f"{_counted(last)}↑{name}"
-    return f"{name}[{_places(first, last)}]"
+        part = f"{_counted(first)}↑{name}" if first.startswith("-") else f"{_counted(first)}↓{name}"
+    elif last.startswith("-"):
+        part = f"{_counted(last)}↓{name}" if first in ("", "0") else f"{_counted(last)}↓{_counted(first)}↓{name}"
+    else:
+        part = f"{_counted(last)}↑{name}"
+    return f"({part})" if found.get("after") else part
 
 
 _ATOM = r"[A-Za-z_]\w*|\d+"
@@ -188,6 +191,11 @@ def _assigned(found: Groups) -> str:
     return f"{found['x'] if 'x' in found else found['w']} ← {expression(found['v'])}"
 
 
+def _both(glyph: str) -> Callable[[Groups], str]:
+    """A function of two arguments, the left one of which ends there: an item, or what must stand in parentheses."""
+    return lambda found: glyph if re.fullmatch(rf"[ \t]*{_ITEM}[ \t]*", found["a"]) else f"(…){glyph}…"
+
+
 def _complex(found: Groups) -> str:
     return f"{found['a']}J{'¯' if found['s'] == '-' else ''}{found['b']}"
 
@@ -234,8 +242,10 @@ HABITS: tuple[Habit, ...] = (
           (Code.E001, Code.E002), legal=True),
     Habit(_START + rf"(?P<x>{NAME}\[[^\[\]\n⋄]*\])[ \t]*=(?![=])[ \t]*(?P<v>{_REST}))",
           "`=` compares; items get a value by `←`", _assigned, (Code.E001, Code.E002), legal=True),
-    Habit(r"&&", "there is no `&&`: `∧` is and", "∧"),
-    Habit(r"\|\|", "`||` is `|` twice: `∨` is or", "∨", legal=True),
+    Habit(_BOTH + r"&&)", "there is no `&&`: `∧` is and", _both("∧")),
+    Habit(_BOTH + r"\|\|)", "`||` is `|` twice: `∨` is or", _both("∨"), legal=True),
+    Habit(_BOTH + r"(?<![\w.])(?P<w>and)\b)", "there is no `and`: `∧` is and", _both("∧"), (Code.E001,)),
+    Habit(_BOTH + r"(?<![\w.])(?P<w>or)\b)", "there is no `or`: `∨` is or", _both("∨"), (Code.E001,)),
     Habit(r"!(?P<x>[A-Za-z]\w*)", "`!` is the factorial; `~` is not", "~{x}", (Code.E300, Code.E303), legal=True),
     # ---- arithmetic
     Habit(r"\b(?:axis|dim|keepdims|dtype)[ \t]*=[^\n⋄]*",
@@ -288,7 +298,7 @@ HABITS: tuple[Habit, ...] = (
 
 CONSTANTS: Mapping[str, str] = {
     "True": "1", "False": "0", "true": "1", "false": "0", "pi": "○1", "inf": "∞", "Inf": "∞", "infinity": "∞",
-    "newaxis": "", "None": "⎕nan",
+    "newaxis": "", "None": "⎕nan", "nan": "⎕nan", "NaN": "⎕nan",
 }  # fmt: skip
 """Values by their names elsewhere."""
 
@@ -297,11 +307,12 @@ WORDS: Mapping[str, str] = {
     "max": "⌈/,", "amax": "⌈/,", "min": "⌊/,", "amin": "⌊/,", "len": "≢", "length": "≢", "shape": "⍴", "reshape": "⍴",
     "T": "⍉", "transpose": "⍉", "arange": "⍳", "range": "⍳", "print": "⎕←", "println": "⎕←", "abs": "|", "sqrt": "√",
     "exp": "*", "log": "⍟", "ln": "⍟", "floor": "⌊", "ceil": "⌈", "argsort": "(⍋⍤1)", "argmax": "⊃⍒,", "argmin": "⊃⍋,",
-    "cumsum": "+\\,", "cumprod": "×\\,", "unique": "∪,", "ravel": ",", "flatten": ",", "reverse": "⊖", "any": "∨/,",
-    "all": "∧/,", "sin": "1○", "cos": "2○", "tan": "3○", "array": "", "list": "", "asarray": "", "int": "⌊",
+    "cumsum": "+\\,", "cumprod": "×\\,", "unique": "sort.up ∪,", "ravel": ",", "flatten": ",", "reverse": "⊖", "any": "∨/0≠,",
+    "all": "∧/0≠,", "sin": "1○", "cos": "2○", "tan": "3○", "array": "", "list": "", "asarray": "", "int": "⌊",
     "float": "f64 ", "str": "⍕", "round": "⌊0.5+", "sort": "(sort.up⍤1) ", "sorted": "sort.up ",
     "median": "stats.median ,", "std": "stats.deviation ,", "var": "stats.variance ,", "zeros": "0⍴⍨", "ones": "1⍴⍨",
     "diff": "2-⍨/", "where": "⍸", "nonzero": "⍸", "inv": "⌹", "sign": "×", "factorial": "!",
+    "maximum": "⌈", "minimum": "⌊", "power": "*", "outer": "∘.×", "dot": "+.×", "isnan": "≠⍨",
     "eye": "∘.=⍨⍳", "identity": "∘.=⍨⍳", "linspace": "a+(b-a)×(⍳n)÷n-1…", "full": "shape⍴item…",
 }  # fmt: skip
 """Functions by their names elsewhere, as what is written left of the argument; a dotted name is of a library (`use`)."""
@@ -313,11 +324,11 @@ def rows(legal: bool) -> tuple[tuple[Habit, re.Pattern[str]], ...]:
     if legal:
         return tuple([(row, re.compile(row.pattern)) for row in HABITS if row.legal])
     words, values = "|".join(WORDS), "|".join(CONSTANTS)
-    known = r"(?:np|numpy|math|jnp|torch)\."
+    known = r"(?:np|numpy|math|jnp|torch)\.(?:linalg\.)?"
     package, given = f"(?:{known})?", r"\([^()\n]*(?:\([^()\n]*\))*[^()\n]*\)"
     names = (
-        Habit(rf"(?<![\w.])(?!{known})(?P<x>{NAME}|\([^()\n]*\))\.(?P<w>{words})\b(?:\([ \t]*\)|(?P<v>{given}))?", "", _applied,
-              (Code.E001, Code.E002)),
+        Habit(rf"(?<![\w.])(?!{known}|(?:stats|sort)\.)(?P<x>{NAME}|\([^()\n]*\))\.(?P<w>{words})\b"
+              rf"(?:\([ \t]*\)|(?P<v>{given}))?", "", _applied, (Code.E001, Code.E002)),
         Habit(rf"{package}\b(?P<w>{words})\((?P<x>[^()\n]*(?:\([^()\n]*\))*[^()\n]*)\)", "", _applied, (Code.E001, Code.E002)),
         Habit(rf"{package}\b(?P<w>{words})\b[ \t]*(?!\()", "", lambda g: WORDS[g["w"]], (Code.E001,)),
         Habit(rf"{package}\b(?P<w>{values})\b", "", lambda g: CONSTANTS[g["w"]], (Code.E001,)),
@@ -327,7 +338,8 @@ def rows(legal: bool) -> tuple[tuple[Habit, re.Pattern[str]], ...]:
 
 _CALLS: Mapping[tuple[str, int], str] = {
     ("max", 2): "{0}⌈{1}", ("min", 2): "{0}⌊{1}", ("full", 2): "{0}⍴{1}", ("linspace", 3): "{0}+({1}-{0})×(⍳{2})÷{2}-1",
-    ("range", 2): "{0}+⍳{1}-{0}", ("arange", 2): "{0}+⍳{1}-{0}",
+    ("maximum", 2): "{0}⌈{1}", ("minimum", 2): "{0}⌊{1}", ("power", 2): "{0}*{1}", ("outer", 2): "{0}∘.×{1}",
+    ("dot", 2): "{0}+.×{1}", ("range", 2): "{0}+⍳{1}-{0}", ("arange", 2): "{0}+⍳{1}-{0}",
 }  # fmt: skip
 """Functions by their names elsewhere and how many arguments they have there; what follows `⍳` is a whole number or a name."""
 

@@ -35,7 +35,9 @@ OPERATORS: tuple[Primitive, ...] = (
     ),
     _monadic(
         "⌿", "reducefirst", "/",
-        _one("reduce first", "f⌿ x", "Put f between the major cells, right to left.", ("+⌿2 3⍴⍳6", "3 5 7")),
+        _one("reduce first", "f⌿ x",
+             "Put f between the items along the first axis, right to left: elements if f takes two to one, else major cells.",
+             ("+⌿2 3⍴⍳6", "3 5 7")),
         _two("windowed reduce first", "k f⌿ x", "Reduce each run of k neighbouring major cells.", ("2+⌿3 2⍴⍳6", "2 4\n6 8")),
     ),
     _monadic(

@@ -12,7 +12,7 @@ from typing import Final
 
 from ...typechecker.core import Payload
 from ...typechecker.elements import Kind
-from ...typechecker.scalars import FUNCTIONS, ResultKind, is_ordered
+from ...typechecker.scalars import FUNCTIONS, SELECTIVE, ResultKind, is_ordered
 from ...typechecker.sizes import Size
 from ..graph.chains import ALONG
 from ..graph.phases import PLACES, ApplyNode, AxisNode, ConstantNode, ReadNode, SizeNode, Structured
@@ -24,6 +24,7 @@ from .nest import Nest
 
 KINDS: Final = frozenset({Kind.BOOL, Kind.U8, Kind.I32, Kind.I64, Kind.F32, Kind.F64, Kind.CHAR})
 _ALONG: Final = frozenset(ALONG.values())
+_SELECTIVE_ALONG: Final = frozenset(ALONG[name] for name in SELECTIVE)
 _MOST_FACTORS: Final = 64
 _PLAIN: Final = 1 << 53
 """Whole numbers below this are exact in binary64, and binary32 can round them."""
@@ -136,6 +137,8 @@ def build_body(phase: Structured, *, complexes: bool = False, loops: bool = Fals
                     return None
                 constant = _converted(nodes[args[0]], node) if node.function == "convert" else None
                 made: int | None
+                if node.function in _SELECTIVE_ALONG and compute.is_float:
+                    args = (_of_one_zero(args[0], compute, add),)
                 if constant is not None:
                     made = add(constant, node.kind)
                 elif node.function == "ipow":
@@ -179,10 +182,18 @@ def build_body(phase: Structured, *, complexes: bool = False, loops: bool = Fals
             kind = Kind.I64
         elif result.reduction is not None and kind is Kind.CHAR:
             return None
+        if result.reduction in SELECTIVE and kind.is_float:
+            place = _of_one_zero(place, kind, add)
         results.append(Result(place, kind, result.reduction))
     axes = frozenset(node.axis for node in nodes if isinstance(node, Coordinate))
     hard = sum(isinstance(node, Apply) and node.function in TRANSCENDENTAL for node in nodes)
     return Body(tuple(nodes), tuple(kinds), tuple(sizes), tuple(results), axes, hard, split=frozenset(split))
+
+
+def _of_one_zero(place: int, kind: Kind, add: Callable[[Node, Kind], int]) -> int:
+    """Items of which the greatest is the same in whatever order they are compared: a zero has no sign (x+0)."""
+    zero = add(Literal(kind, bits_of(kind, 0.0)), kind)
+    return add(Apply("add", (place, zero), kind, kind), kind)
 
 
 def _with_steps(phase: Structured) -> tuple[Structured, frozenset[int], dict[int, tuple[int, int]]]:

@@ -18,7 +18,7 @@ from typing import TypeAlias
 from ...lang.codes import Code
 from ...typechecker.core import Payload
 from ...typechecker.elements import Kind
-from ...typechecker.scalars import FUNCTIONS, SUMMED, ResultKind, identity_of, is_ordered
+from ...typechecker.scalars import FUNCTIONS, SELECTIVE, SUMMED, ResultKind, identity_of, is_ordered
 from ..run.scans import running
 from ..run.sums import combine
 from ..run.values import Array, normalise
@@ -55,7 +55,8 @@ def reduce_line(function: str, kind: Kind, items: Sequence[Payload]) -> Payload:
     apply = combiner(function, kind)
     if is_ordered(function, kind):
         return combine(items, apply)
-    return from_the_right(items, apply)
+    found = from_the_right(items, apply)
+    return found + 0.0 if function in SELECTIVE and isinstance(found, float) else found  # a zero has no sign
 
 
 def from_the_right(items: Sequence[Payload], apply: Combine) -> Payload:

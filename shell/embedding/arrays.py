@@ -27,7 +27,7 @@ def as_array(value: object, what: str, reading: Reading = AS_WRITTEN) -> tuple[n
     if isinstance(value, str):
         array = np.array(list(value), dtype="U1")
     elif isinstance(value, np.ndarray):
-        array = value
+        array = _filled(value, what, reading) if isinstance(value, np.ma.MaskedArray) else value
     elif offers_arrow(value) and not isinstance(getattr(value, "dtype", None), np.dtype):
         array = _from_arrow(value, what, reading)
     elif hasattr(value, "__array__") or hasattr(value, "__array_interface__") or isinstance(value, (int, float, complex, bool)):
@@ -38,11 +38,31 @@ def as_array(value: object, what: str, reading: Reading = AS_WRITTEN) -> tuple[n
         array = _from_items(value, what)
     kind = kind_of_dtype(array.dtype)
     if kind is None:
-        array = _of_rows(array, what, reading)
+        array = _widened(array, what) if array.dtype.name in _WIDER else _of_rows(array, what, reading)
         kind = kind_of_dtype(array.dtype)
     if kind is None:
         raise TypeError(f"{what} has elements of type {array.dtype}, which no Rho element type stores; {_ADVICE}")
     return array, kind
+
+
+_WIDER = {"int8": "int32", "int16": "int32", "uint16": "int32", "uint32": "int64", "uint64": "int64", "float16": "float32"}
+"""Element types that no kind stores, and the narrowest that holds what they hold (but for the upper half of uint64)."""
+
+
+def _widened(array: np.ndarray[Any, Any], what: str) -> np.ndarray[Any, Any]:
+    if array.dtype.name == "uint64" and array.size and int(array.max()) > np.iinfo(np.int64).max:
+        raise TypeError(f"{what} holds {array.max()}, which is beyond i64")
+    return array.astype(_WIDER[array.dtype.name])
+
+
+def _filled(array: np.ma.MaskedArray[Any, Any], what: str, reading: Reading) -> np.ndarray[Any, Any]:
+    """With what stands for its masked items."""
+    if not np.ma.is_masked(array):
+        return np.asarray(array.data)
+    if array.ndim != 1:
+        raise TypeError(f"{what} has masked items; fill them with `.filled(…)`")
+    items: np.ndarray[Any, Any] = items_of(Column(what, np.asarray(array.data), ~np.ma.getmaskarray(array)), reading)
+    return items
 
 
 _ADVICE = "convert it to bool, uint8, int32, int64, float32, float64, complex64, complex128 or one-character text"

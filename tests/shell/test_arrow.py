@@ -33,6 +33,9 @@ COLUMNS = [
     (lambda: pa.record_batch({"a": [1, 2]}), "int64", [[1], [2]]), (lambda: pa.array([], pa.string()), "<U1", []),
     (lambda: np.array(["2024-01-05"], "M8[D]"), "int64", [19727]), (lambda: ["ab", "c"], "<U1", [["a", "b"], ["c", " "]]),
     (lambda: np.array(["ab", "c"], object), "<U1", [["a", "b"], ["c", " "]]),
+    *[(lambda t=t: np.array([1, 2], t), wide, [1, 2]) for t, wide in (
+        ("i1", "int32"), ("i2", "int32"), ("u2", "int32"), ("u4", "int64"), ("u8", "int64"), ("f2", "float32"))],
+    (lambda: np.ma.array([1.0, 2.0]), "float64", [1.0, 2.0]),
 ]  # fmt: skip
 
 
@@ -104,3 +107,14 @@ def test_no_arrow_library_is_imported() -> None:
         "print([m for m in ('pyarrow', 'pandas', 'polars') if m in sys.modules])"
     )
     assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+
+
+def test_masked_items_and_numbers_beyond_i64_are_refused() -> None:
+    total = rho.compile("+/")
+    for _ in range(3):
+        with pytest.raises(TypeError, match="1 missing item, the first at 1"):
+            total(np.ma.array([1.0, 2.0, 3.0], mask=[0, 1, 0]))
+    with pytest.raises(TypeError, match=r"fill them with `\.filled"):
+        total(np.ma.array([[1.0, 2.0]], mask=[[0, 1]]))
+    with pytest.raises(TypeError, match="9223372036854775808, which is beyond i64"):
+        total(np.array([2**63], np.uint64))

@@ -52,6 +52,9 @@ WRONG = (
     ("1:2:9", "1+2×⍳5"), ("(1:n)", "(1+⍳1+n-1)"), ("a'", "⍉a"), ("y ← a'", "y ← ⍉a"), ("a' - 1", "(⍉a) - 1"),
     ("1+(a)'", "1+⍉(a)"), ("np.linspace(0, 1, 5)", "0+(1-0)×(⍳5)÷5-1"), ("linspace(-1, 1, n)", "¯1+(1-¯1)×(⍳n)÷n-1"),
     ("np.eye(3)", "∘.=⍨⍳3"), ("np.identity(n) - 1", "(∘.=⍨⍳n) - 1"), ("np.full(3, 7)", "3⍴7"), ("np.full((2, 3), 7)", "(2, 3)⍴7"),
+    ("x > 2 and x < 4", "(x>2)∧x<4"), ("x>2 && x<4", "(x>2)∧x<4"), ("x >= 3 && x <= 4", "(x≥3)∧x≤4"), ("x<2 or x>4", "(x<2)∨x>4"),
+    ("b and b", "b ∧ b"), ("(x>2) && (x<4)", "(x>2)∧x<4"), ("x[1:][0]", "(1↓x)[0]"), ("np.maximum(x, 3)", "x⌈3"),
+    ("np.linalg.inv(a)", "⌹a"), ("np.nan", "⎕nan"), ("np.power(x, 2)", "x*2"), ("np.outer(x, x)", "x∘.×x"),
     ("z ← 3; z+1", "z ← 3 ⋄ z+1"), ("z ← 3;", "z ← 3"),
 )  # fmt: skip
 TOLD = (
@@ -60,6 +63,7 @@ TOLD = (
     ("a.sum(axis=0)", "⌿…"), ("sum(a, 0)", "+/…"), ("a.reshape(4, 1)", "⍴…"), ("x[:n+1]", "…↑x"), ("x[n-1:n]", "…"),
     ("a(n,:)", "a[…;]"), ("a(1,2:)", "a[0;…]"), ("(n:n:9)", "…"), ("np.linspace(0, 1)", "(⍳n)÷n-1…"),
     ("np.arange(0.5, 3)", "⍳…"), ("range(n, 3, 1)", "⍳…"), ("y = 1 < n < 3", "y ← …"),
+    ("x≥2 && x<4", "(…)∧…"),
 )  # fmt: skip
 LEGAL = (
     ("x**2", "x*2"), ("1/3", "1÷3"), ("2*3+4", "(2×3)+4"), ("2 * 3 + 4", "(2 × 3) + 4"), ("x = 5", "x ← 5"), ("x <- 3", "x ← 3"),
@@ -94,6 +98,8 @@ NUMPY: dict[str, Callable[[NDArray[np.int64]], object]] = {
     "{x}[-1]": lambda x: x[-1], "{x}[-2]": lambda x: x[-2], "{x}[::-1]": lambda x: x[::-1], "{x}[0:2]": lambda x: x[0:2],
     "{x}[1:]": lambda x: x[1:], "{x}[:-1]": lambda x: x[:-1], "{x}[-1:]": lambda x: x[-1:], "{x}[:1]": lambda x: x[:1],
     "diff({x})": np.diff, "max({x}*2+1)": lambda x: np.max(x * 2 + 1), "sum({x})+1": lambda x: np.sum(x) + 1,
+    "({x} > 1).all()": lambda x: np.all(x > 1), "np.all({x})": np.all, "np.any({x})": np.any,
+    "{x}>1 and {x}<4": lambda x: (x > 1) & (x < 4),
     "y = 2*{x}+1\ny": lambda x: 2 * x + 1, "y = {x}**2\ny": lambda x: x**2, "y = {x}-1-1\ny": lambda x: x - 1 - 1,
 }
 

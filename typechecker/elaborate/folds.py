@@ -1,7 +1,7 @@
 """Reductions and scans with a function that is not a scalar primitive.
 
 The items of an array of rank ≥ 2 are its elements along the axis if the function takes elements to an
-element (as in APL), else the cells along the axis (leading-axis theory).  A function whose result has
+element (as in APL, where `{≢⍵}⌿` counts one item of each column), else the cells along the axis (leading-axis theory).  A function whose result has
 another shape than its items is unrolled when the axis's length is a small number.
 """
 
@@ -63,18 +63,27 @@ def _rest_first(ctx: Context, front: Operand, span: Span) -> Operand:
 
 def _takes_elements(ctx: Context, function: FunctionValue, front: Operand, span: Span) -> str:
     """Does the function take two elements to one element?  `pervades` if it does so element by element, so that whole
-    cells give the same."""
+    cells give the same: what leaves an element as it is, such as `1⌽`, may yet move the items of a cell."""
+    element = plain(front.type.element)
+    rank, of_elements = _tried(ctx, function, ArrayType(element, ()), span)
+    if rank != 0:
+        return "cells"
+    pervades = of_elements and _tried(ctx, function, ArrayType(element, front.type.shape[1:]), span)[1]
+    return "pervades" if pervades else "elements"
+
+
+def _tried(ctx: Context, function: FunctionValue, cell: ArrayType, span: Span) -> tuple[int | None, bool]:
+    """The rank of what the function makes of two cells, None if it takes none, and whether scalar functions alone make it."""
     builder = ctx.builder
     mark = builder.mark()
-    element = plain(front.type.element)
-    params = builder.open_block([ArrayType(element, ())] * 2, span)
+    params = builder.open_block([cell] * 2, span)
     with ctx.operator_body(span):
         value = ctx.call(function, params[0], params[1], span)
     block = builder.close_block(() if is_poisoned(value) else leaves(value))
     builder.rollback(mark)
-    if is_poisoned(value) or not isinstance(value, Operand) or value.type.rank:
-        return "cells"
-    return "pervades" if all(isinstance(op, Scalar) for op in block.ops) else "elements"
+    if is_poisoned(value) or not isinstance(value, Operand):
+        return None, False
+    return value.type.rank, all(isinstance(op, Scalar) for op in block.ops)
 
 
 # -------------------------------------------------------------------------------------- folds

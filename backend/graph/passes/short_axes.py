@@ -19,7 +19,7 @@ from math import prod
 from typing import Final
 
 from ....typechecker.elements import Kind
-from ....typechecker.scalars import FUNCTIONS, is_sequential
+from ....typechecker.scalars import FUNCTIONS, SELECTIVE, is_sequential
 from ....typechecker.sizes import Size, number
 from ....typechecker.types import ArrayType
 from ...scalar.table import REDUCTIONS
@@ -191,6 +191,8 @@ def _tree(builder: BodyBuilder, function: str, kind: Kind, items: list[int]) -> 
         joined = [builder.add(ApplyNode(function, pair, kind)) for pair in zip(items, items[half:], strict=False)]
         items = joined + items[len(joined) : half]
         half //= 2
+    if function in SELECTIVE and kind.is_float:  # a zero has no sign, as in every such reduction
+        return builder.add(ApplyNode("add", (items[0], builder.add(ConstantNode(kind, 0.0))), kind))
     return items[0]
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from ....lang.codes import Code
 from ....typechecker.elements import Kind
-from ....typechecker.scalars import identity_of, is_ordered
+from ....typechecker.scalars import SELECTIVE, identity_of, is_ordered
 from ...graph.phases import PLACES, ApplyNode, Node, Result
 from ...scalar.table import REDUCTIONS
 from ..failures import CheckFailed
@@ -170,8 +170,9 @@ def reduce_axis(function: str, kind: Kind, value: Any, axis: int) -> Any:
     if function == "gcd" and value.shape[axis] == 1:  # an item alone is itself, whatever its sign
         ufunc = None
     if ufunc is not None and not (function == "gcd" and not kind.is_integer):
-        if function in ("min", "max"):
-            return ufunc.reduce(value, axis)
+        if function in SELECTIVE:
+            found = ufunc.reduce(value, axis)
+            return found + found.dtype.type(0) if kind.is_float else found  # a zero has no sign
         return ufunc.reduce(value, axis, DTYPES[kind])
     from .library.sequential import from_the_right
 
