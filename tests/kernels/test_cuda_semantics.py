@@ -41,13 +41,10 @@ def on_card(made: Structured, arrays: list[Any], overwrite: Any = None) -> list[
     return [value.get() for value in kernel(memory, overwrite)]
 
 
-def agree(made: Structured, arrays: list[Any], *, zeros: bool = True) -> None:
+def agree(made: Structured, arrays: list[Any]) -> None:
     wanted = run(made, arrays, policy.Mode.OFF)
     for got, want in zip(on_card(made, arrays), wanted, strict=True):
-        if zeros:
-            assert same_bits(got, np.asarray(want)), (made, got, want)
-        else:
-            assert np.array_equal(got, want, equal_nan=got.dtype.kind == "f")
+        assert same_bits(got, np.asarray(want)), (made, got, want)
 
 
 def together(cases: list[tuple[str, Kind]]) -> list[tuple[Structured, list[Any]]]:

@@ -1,7 +1,7 @@
 """Reductions and scans with a function that is not a scalar primitive.
 
-The items of an array of rank ≥ 2 are its elements along the axis if the function takes elements to an
-element (as in APL, where `{≢⍵}⌿` counts one item of each column), else the cells along the axis (leading-axis theory).  A function whose result has
+The items of an array of rank ≥ 2 are its elements along the axis if the function takes elements to an element (as in APL, where
+`{≢⍵}⌿` counts one item of each column), else the cells along the axis (leading-axis theory).  A function whose result has
 another shape than its items is unrolled when the axis's length is a small number.
 """
 
