@@ -128,3 +128,17 @@ def test_all_columns_of_a_group_of_rows_are_in_the_plan(tmp_path: Path) -> None:
     assert every is not None
     assert single is not None
     assert every.beside - single.beside >= 2 * 5 * 17_000 * 8
+
+
+def test_a_group_of_rows_that_does_not_fit_is_said(tmp_path: Path) -> None:
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    x = np.random.default_rng(1).standard_normal(2_000_000)
+    for rows, streams in ((2_000_000, False), (50_000, True)):
+        parquet.write_table(pa.table({"c": x}), tmp_path / "x.parquet", row_group_size=rows)
+        try:
+            assert loaded(_X + "+/x", tmp_path, 22_000_000, files={"x": "x.parquet:c"}).streams == streams
+        except Refused as refused:
+            assert not streams
+            notes = " ".join(refused.diagnostics[0].notes)
+            assert "reading `x` takes" in notes
+            assert "groups of rows and chunks are decoded whole: write the file with smaller ones" in notes

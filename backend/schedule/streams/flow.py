@@ -25,6 +25,7 @@ from ...graph import traverse
 from ...graph.phases import Graph, Input, LibraryPhase, Loop, Output, Phase, PhaseId, Structured, ValueId
 from ..facts.sharding import Cut, cuts_of, known, reads_of, shape_of
 from .carries import box_along, boxes_read, cuts_in_tiles, is_carried, selects
+from .parts import reads_apart
 from .passes import Ends, Flow, Pass, Sink, demand
 
 _SAMPLES: Final = 8
@@ -83,6 +84,11 @@ class _Builder:
             self.ends.append((self.flows[phase.arg], self.kept(phase, Ends.WRITTEN, phase.arg)))
             self.stored[phase.name] = self.flows[phase.arg] + 1
             return
+        few = [value for value in flowing if self.shape(value)[self.axes[value]] < _SAMPLES and self.fits(self.bytes(value))]
+        if len(few) < len(flowing):  # tiles of more rows do not follow these
+            for value in few:
+                self.collect(value, phase)
+            flowing = [value for value in flowing if value not in few]
         cut = self.cut_of(phase, flowing)
         large = [value for value in flowing if prod(self.shape(value)) >= _LARGE]
         if cut is None and 0 < len(large) < len(flowing):
@@ -94,6 +100,8 @@ class _Builder:
                 flowing = large
         if cut is None and selects(phase):
             raise CannotStream(phase, "selects by a mask that does not follow the inputs")
+        if reads_apart(phase, self.graph.types, set(flowing) - self.generated):
+            raise CannotStream(phase, "reads rows that are far apart")
         generated = self.generated.issuperset(flowing)
         if cut is None or (generated and (used != flowing or is_carried(cut))):
             for value in flowing:
@@ -157,11 +165,14 @@ class _Builder:
                 self.collect(one, wanted)
             self.make_whole(maker, used)
             return
-        count = prod(self.shape(value)) * self.graph.types[value].element.kind.bytes
-        if isinstance(maker, Input) or not self.fits(count):
+        if isinstance(maker, Input) or not self.fits(self.bytes(value)):
             raise CannotStream(wanted, "needs it as a whole")
         self.ends.append((self.flows[value], self.kept(maker, Ends.COLLECTED, value)))
         self.there[value] = self.flows[value] + 1
+
+    def bytes(self, value: ValueId) -> int:
+        """Of all of a flow."""
+        return prod(self.shape(value)) * self.graph.types[value].element.kind.bytes
 
     def shape(self, value: ValueId) -> tuple[int, ...]:
         """Of a flow."""

@@ -23,6 +23,7 @@ from ...graph.unrolling import hindrance, unrolled
 from ..plan.model import ALIGNMENT, Access, Device, Plan, PlannedFile, PlannedStore, StreamStep
 from ..single.one_device import Detail, PlannedUnit, plan_one_device
 from .flow import CannotStream, flow_of
+from .parts import with_parts
 from .passes import Demand, Ends, Flow, Pass, Rows, Sink, demand, out_of_order
 from .scratch import Scratch, with_scratch
 from .selections import Selection, after, selection_of
@@ -116,14 +117,17 @@ def plan_streams(
     settle: Settle | None = None,
 ) -> tuple[Plan, Streaming]:  # fmt: skip
     """The plan, whose peak is at most the limit, and what it is of: loops that need an input as a whole in each turn are turns
-    one after the other in its graph, each with passes of its own, what is sorted is put out and in, and what masks select is what
-    `settle` says.  CannotStream: by which phase there is none."""
+    one after the other in its graph, each with passes of its own, what is sorted is put out and in, small parts are values of
+    their own, and what masks select is what `settle` says.  CannotStream: by which phase there is none."""
     while True:
         try:
             return _planned(asked, device, program, detail), asked
         except CannotStream as trouble:
             if (ordered := with_scratch(asked.bound, trouble.phase)) is not None:
                 asked = asked.with_scratch(*ordered)
+                continue
+            if (parted := with_parts(asked.bound, trouble.phase)) is not None:
+                asked = replace(asked, bound=parted)
                 continue
             if settle is not None and (selection := selection_of(asked.bound, trouble.phase)) is not None:
                 stage = replace(asked, bound=selection.bound, sinks={store.name: Target() for store in selection.stores})
@@ -219,7 +223,8 @@ def _unit(asked: Streaming, flow: Flow, one: Pass, device: Device) -> PlannedUni
         if need <= asked.limit - _whole_bytes(flow, one):
             break
         if rows <= one.grain or asked.rows is not None:
-            raise CannotStream(_worst(flow, one, rows), f"needs {need:,} bytes for {'a row' if rows == 1 else f'{rows:,} rows'}")
+            many = "a row" if rows == 1 else f"{rows:,} rows"
+            raise CannotStream(_worst(flow, one, rows), f"needs {need:,} bytes for {many}{_store_takes(asked, one)}")
         rows = max(one.grain, rows // 2)
     writes = sum(_written_bytes(asked, flow, sink) for sink in one.sinks)
     tiles = -(-one.size // rows)
@@ -332,6 +337,17 @@ def _joined_bytes(flow: Flow, one: Pass, rows: int) -> int:
 def _beside(asked: Streaming, one: Pass) -> int:
     read = sum(asked.sources[phase.name].beside for phase in one.phases if isinstance(phase, Input))
     return read + sum(asked.sinks[sink.phase.name].beside for sink in one.sinks if isinstance(sink.phase, Output))
+
+
+def _store_takes(asked: Streaming, one: Pass) -> str:
+    """The store that takes most of the memory beside its rows, if that is a quarter of it."""
+    taken = {f"reading `{p.name}`": asked.sources[p.name].beside for p in one.phases if isinstance(p, Input)}
+    taken |= {f"writing `{s.phase.name}`": asked.sinks[s.phase.name].beside for s in one.sinks if isinstance(s.phase, Output)}
+    what = max(taken, key=lambda name: taken[name], default="")
+    if not what or taken[what] * 4 < asked.limit:
+        return ""
+    help = "; groups of rows and chunks are decoded whole: write the file with smaller ones" if what.startswith("r") else ""
+    return f", of which {what} takes {taken[what]:,}{help}"
 
 
 def _worst(flow: Flow, one: Pass, rows: int) -> Phase:
