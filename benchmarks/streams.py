@@ -6,7 +6,8 @@
 Every measurement is a process of its own, in turn of all sides, with two threads.  It runs the program on a small file first, so
 that imports and kernels are not counted, then on the large one.  Seconds are from opening the files on, with Rho's check and
 plan, the least of the rounds.  Memory is what it came to above what it had before (`VmHWM`, the most of the rounds; pages of
-files that are mapped count).  Bytes are those that system calls of Rho read (`rchar`).  Rho and dask read the same `.npy` files,
+files that are mapped count).  Bytes are those that system calls of Rho read (`rchar`), beside
+those of its plan, which counts the most that masks can select.  Rho and dask read the same `.npy` files,
 dask by mapping them, as its documentation does; blosc2 reads arrays of its own (`.b2nd`, its default compression).
 `--cold` asks the system to forget the files before each measurement.
 """
@@ -40,13 +41,16 @@ class Case:
     name: str
     inputs: tuple[str, ...]
     program: str
-    dask: Callable[[Any, dict[str, Any], Path], Any]
+    dask: Callable[[Any, dict[str, Any], Path], Any] | None = None
     blosc2: Callable[[Any, dict[str, Any]], Any] | None = None
     writes: bool = False
 
 
 _X = "input x : f64[n]\n"
 _M = f"input m : f64[n {COLUMNS}]\n"
+_MEANS: Final = f"""nearest ← {{⊃⍋⍵}}⍤1
+step ← {{l ← nearest {{+/(m (-⍤1⍤1 2) ⍵)*2}} ⍵ ⋄ (4 +⌸ (l ⋄ m))÷1⌈4 +⌸ (l ⋄ 1)}}
+step⍣3 ⊢ (4 {COLUMNS})⍴⍳{4 * COLUMNS}"""
 
 
 def _transposed(da: Any, given: dict[str, Any], folder: Path) -> None:
@@ -76,6 +80,12 @@ CASES: Final = (
         "columns multiplied", ("m",), _M + "(⍉m)+.×m",
         lambda da, given, folder: (given["m"].T @ given["m"]).compute(),
     ),
+    Case(
+        "filter", ("x",), _X + "y ← (x>0.5)/x\n+/y×y",
+        lambda da, given, folder: (given["x"][given["x"] > 0.5] ** 2).sum().compute(),
+    ),
+    Case("sort", ("x",), _X + "z ← x[⍋x]\noutput z", writes=True),
+    Case("k-means, 3 turns", ("m",), _M + _MEANS),
     Case("transposition", ("m",), _M + "z ← ⍉m\noutput z", _transposed, writes=True),
 )  # fmt: skip
 
@@ -113,13 +123,14 @@ def _rho(case: Case, folder: Path, limit: int) -> tuple[Callable[[], Any], dict[
     outputs = {"z": str(folder / "rho.npy")} if case.writes else {}
     loaded = session.load(checked, Request(inputs, {}, outputs, Limits(limit)))
     assert loaded.plan.stores, f"{case.name} is run in tiles"
-    steps = passes_of(loaded.plan)
+    stages = () if loaded.staged is None else loaded.staged.stages
+    steps = [step for plan in (*(stage.plan for stage in stages), loaded.plan) for step in passes_of(plan)]
 
     def run() -> None:
         outcome, span = Session().run(loaded), Span("benchmark.rho", 0, 0)
         write_together([prepare_values(outputs[name], one.value, one.kind, span) for name, one in outcome.outputs.items()])
 
-    return run, {"predicted": predicted_seconds(loaded), "passes": len(steps)}
+    return run, {"predicted": predicted_seconds(loaded), "passes": len(steps), "planned": sum(step.reads for step in steps)}
 
 
 def _dask(case: Case, folder: Path, limit: int) -> tuple[Callable[[], Any], dict[str, float]]:
@@ -132,7 +143,9 @@ def _dask(case: Case, folder: Path, limit: int) -> tuple[Callable[[], Any], dict
     if len(chunks) > 1:
         chunks = dict.fromkeys(chunks, min(chunks.values()))
     given = {name: da.from_array(one, chunks=chunks[name], name=False) for name, one in arrays.items()}
-    return lambda: case.dask(da, given, folder), {}
+    compute = case.dask
+    assert compute is not None
+    return lambda: compute(da, given, folder), {}
 
 
 def _blosc2(case: Case, folder: Path, limit: int) -> tuple[Callable[[], Any], dict[str, float]]:
@@ -209,11 +222,11 @@ def _again(side: str, case: Case, folder: Path, options: argparse.Namespace) -> 
     return found
 
 
-def _row(case: Case, found: dict[str, list[dict[str, float]]], size: int, limit: int) -> str:
+def _row(case: Case, found: dict[str, list[dict[str, float]]], limit: int) -> str:
     least = {side: min(one["seconds"] for one in runs) for side, runs in found.items()}
     most = {side: max(one["memory"] for one in runs) for side, runs in found.items()}
     rho = found["rho"][0]
-    read = sum(one["read"] for one in found["rho"]) / len(found["rho"]) / (size * len(case.inputs) * rho["passes"])
+    read = sum(one["read"] for one in found["rho"]) / len(found["rho"]) / rho["planned"]
     cells = [case.name, f"{least['rho']:.2f}", *(f"{least[s]:.2f}" if s in least else "—" for s in ("dask", "blosc2"))]
     cells += [f"{most['rho'] / 1e6:.0f}", *(f"{most[s] / 1e6:.0f}" if s in most else "—" for s in ("dask", "blosc2"))]
     cells += [f"{most['rho'] / limit:.2f}", f"{read:.3f}", f"{rho['predicted'] / least['rho']:.2f}"]
@@ -251,19 +264,20 @@ def main() -> None:
             f"`python benchmarks/streams.py {asked}`, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}.",
             "Each file has that size, and Rho that limit; `benchmarks/streams.py` says what is measured. —: nothing for it.",
             "",
-            "| program | Rho, s | dask, s | blosc2, s | Rho, MB | dask, MB | blosc2, MB | MB ÷ limit | read ÷ file | said ÷ s |",
+            "| program | Rho, s | dask, s | blosc2, s | Rho, MB | dask, MB | blosc2, MB | MB ÷ limit | read ÷ plan | said ÷ s |",
             "|---|---|---|---|---|---|---|---|---|---|",
         ]
         print("\n".join(lines), flush=True)
         for case in CASES:
             if not any(part in case.name for part in options.only.split(",")):
                 continue
-            own = [side for side in sides if side != "blosc2" or case.blosc2 is not None]
+            none = {"dask": case.dask is None, "blosc2": case.blosc2 is None}
+            own = [side for side in sides if not none.get(side)]
             found: dict[str, list[dict[str, float]]] = {side: [] for side in own}
             for _ in range(options.rounds):
                 for side in own:
                     found[side].append(_again(side, case, folder, options))
-            lines.append(_row(case, found, size, limit))
+            lines.append(_row(case, found, limit))
             print(lines[-1], flush=True)
     if options.write:
         options.write.write_text("\n".join(lines) + "\n", encoding="utf-8")
