@@ -45,7 +45,7 @@ OPERATORS: tuple[Primitive, ...] = (
         _one(
             "scan", "f\\ x",
             "Item i is the reduction of the first i+1 items along the last axis; with a dfn a left fold: ⍺ is the result so far, "
-            "⍵ the next item.",
+            "⍵ the next item.  `-\\` and `÷\\` are running alternating sums and products, which round and overflow as these do.",
             ("+\\1 2 3", "1 3 6"), ("-\\1 2 3", "1 ¯1 2"),
         ),
         None,

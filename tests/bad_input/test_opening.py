@@ -34,6 +34,7 @@ ALLOWED = {
     "backend/kernels/dumping.py": "appends to the map that perf reads, whose name perf says; no link is followed",
     "lang/user_cache.py": "opens a folder that is the user's alone, and entries by its handle",
     "backend/run/streams/sorting.py": "makes a scratch file without a name",
+    "backend/run/streams/selecting.py": "a scratch file without a name",
     "shell/repl/commands.py": "only target.write_text",
 }
 """Modules that may call what opens files, and why, or only one call."""
