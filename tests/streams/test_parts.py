@@ -58,3 +58,19 @@ def test_places_that_are_computed_are_refused_by_name(folder: Path) -> None:
     with pytest.raises(Refused) as caught:
         loaded(_X + "k ← ⍋x\nz ← x[⌽k]\noutput z", folder, LIMIT)
     assert any("it cannot stream from its files: `" in note for note in caught.value.diagnostics[0].notes)
+
+
+@pytest.mark.parametrize(
+    ("text", "help"),
+    [
+        (_X + "input w : f64[n]\nz ← w[⍋x]\noutput z", "only `x[⍋x]` and `⍋x` alone are ordered in tiles"),
+        (_M + "input b : f64[9 r]\nb+.×m", "store the transpose, as in `(⍉b)+.×a`"),
+    ],
+)
+def test_what_would_stream_instead_is_said(text: str, help: str, folder: Path) -> None:
+    if not (folder / "w.npy").exists():
+        np.save(folder / "w.npy", np.load(folder / "x.npy"))
+        np.save(folder / "b.npy", np.ones((9, len(np.load(folder / "m.npy", mmap_mode="r")))))
+    with pytest.raises(Refused) as caught:
+        loaded(text, folder, LIMIT)
+    assert any(help in note for note in caught.value.diagnostics[0].notes)

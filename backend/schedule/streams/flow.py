@@ -32,6 +32,13 @@ _SAMPLES: Final = 8
 _LARGE: Final = 1 << 16
 """A value of fewer points that is made of none is whole, and so is one where another operand's tiles need all of it."""
 
+_HELP: Final = {
+    "contract": "; a product sums over the rows of files: store the transpose, as in `(⍉b)+.×a`",
+    "gather": "; places that are computed may lie anywhere in it, only `x[⍋x]` and `⍋x` alone are ordered in tiles",
+    "grade": "; vectors of numbers are ordered in tiles, as `x[⍋x]` or `⍋x` alone",
+}
+"""By library phase, what would stream instead."""
+
 
 class CannotStream(Exception):
     """A phase that does not follow the inputs, and why."""
@@ -166,7 +173,8 @@ class _Builder:
             self.make_whole(maker, used)
             return
         if isinstance(maker, Input) or not self.fits(self.bytes(value)):
-            raise CannotStream(wanted, "needs it as a whole")
+            help = _HELP.get(wanted.op, "") if isinstance(wanted, LibraryPhase) else ""
+            raise CannotStream(wanted, f"needs it as a whole{help}")
         self.ends.append((self.flows[value], self.kept(maker, Ends.COLLECTED, value)))
         self.there[value] = self.flows[value] + 1
 
