@@ -22,7 +22,7 @@ from .execution.machine import cores
 from .execution.modules import ModuleLoader
 from .execution.params import settings_of
 from .execution.permissions import EVERYTHING, Permissions
-from .stages import Checked, Engine, Loaded, PlanDetail, Strictness
+from .stages import Checked, Engine, Loaded, PlanDetail, Staged, Strictness
 
 if TYPE_CHECKING:
     from ..backend.graph.bind import BoundGraph
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from .execution.outcome import Outcome
     from .execution.refusals import FileMemory
     from .execution.scheduling import Scheduling
-    from .execution.streaming import Staged
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +119,7 @@ class Session:
             runs = runs and scheduling.use is Use.RUN
         if allowed is not None or kept is not None:
             from ..backend.schedule.streams.flow import CannotStream
-            from .execution.streaming import Staged, asked_of, no_devices, streamed_plan
+            from .execution.streaming import asked_of, no_devices, streamed_plan
 
             try:
                 if kept is not None and scheduling is not None and scheduling.asks_devices:

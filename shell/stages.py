@@ -18,12 +18,13 @@ if TYPE_CHECKING:
     from ..backend.graph.bind import BoundGraph
     from ..backend.run.machine import Observer, Results
     from ..backend.run.streams.selecting import SelectedRows
-    from ..backend.schedule.plan.model import Plan
+    from ..backend.schedule.plan.model import Device, Plan
+    from ..backend.schedule.streams.planning import Stage, Target
     from ..backend.schedule.streams.scratch import Scratch
     from ..typechecker.core import Core
     from .cli.requests import Request
     from .execution.loading import InputFile
-    from .execution.streaming import Staged
+    from .execution.stored_plans import Kept
 
 
 Runner: TypeAlias = "Callable[[Plan, Mapping[str, Any], Observer | None], Results]"
@@ -67,6 +68,26 @@ class Engine(Enum):
 
     PLANNED = "the plan, on this machine's devices"
     REFERENCE = "the reference interpreter"
+
+
+@dataclass(frozen=True, slots=True)
+class StreamRequest:
+    """What is to be planned in tiles: within `limit` bytes, outputs of these names to files; as `kept`, where that is given."""
+
+    limit: int
+    sinks: Mapping[str, Target]
+    kept: Kept | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """A program some of whose sizes are what masks select: its graph and what was asked for, and the plans of its `stages` where
+    everything is selected."""
+
+    bound: BoundGraph
+    asked: StreamRequest
+    device: Device
+    stages: tuple[Stage, ...]
 
 
 @dataclass(frozen=True, slots=True)

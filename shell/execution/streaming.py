@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,7 +17,7 @@ from ...lang.diagnostics import Diagnostic, Refused
 from ...lang.source import Span
 from ..cli.streams import stream_of
 from ..display.durations import duration
-from ..stages import Loaded
+from ..stages import Loaded, StreamRequest
 from . import machine
 from .loading import InputFile
 from .params import settings_of
@@ -76,16 +76,7 @@ def sinks_of(request: Request, core: Core, *, runs: bool) -> dict[str, Target]:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What is to be planned in tiles: within `limit` bytes, outputs of these names to files; as `kept`, where that is given."""
-
-    limit: int
-    sinks: Mapping[str, Target]
-    kept: Kept | None = None
-
-
-def asked_of(request: Request, core: Core, allowed: int | None, kept: Kept | None, *, runs: bool) -> Asked:
+def asked_of(request: Request, core: Core, allowed: int | None, kept: Kept | None, *, runs: bool) -> StreamRequest:
     """Of a request; a plan that does not run writes every output to a file.  Refused: the plan that is kept writes files that
     are not given."""
     from ...backend.schedule.plan.model import Access
@@ -93,14 +84,14 @@ def asked_of(request: Request, core: Core, allowed: int | None, kept: Kept | Non
     sinks = sinks_of(request, core, runs=runs)
     if kept is None:
         assert allowed is not None, "what fits is not streamed"
-        return Asked(allowed, sinks)
+        return StreamRequest(allowed, sinks)
     read = {store.name for store in kept.plan.stores if store.access is Access.READ}  # what is both is scratch
     written = {store.name for store in kept.plan.stores if store.access is Access.WRITE} - read
     if missing := sorted(written - sinks.keys()):
         message = f"the plan writes `{missing[0]}` as it comes, and there is no file for it"
         raise Refused([Diagnostic(Code.E702, message, Span(kept.path, 0, 0), notes=(f"add `--out {missing[0]}=FILE.npy`",))])
     limit = allowed or request.limits.memory or machine.memory() or max(count for _, count in kept.plan.main.peak)
-    return Asked(limit, {name: sinks[name] for name in written}, kept)
+    return StreamRequest(limit, {name: sinks[name] for name in written}, kept)
 
 
 def no_devices(kept: Kept) -> Refused:
@@ -109,19 +100,8 @@ def no_devices(kept: Kept) -> Refused:
     return Refused([Diagnostic(Code.E702, message, Span(kept.path, 0, 0), notes=("run it without --devices and --simulate",))])
 
 
-@dataclass(frozen=True, slots=True)
-class Staged:
-    """A program some of whose sizes are what masks select: its graph and what was asked for, and the plans of its `stages` where
-    everything is selected."""
-
-    bound: BoundGraph
-    asked: Asked
-    device: Device
-    stages: tuple[Stage, ...]
-
-
 def streamed_plan(
-    core: Core, bound: BoundGraph, files: Mapping[str, InputFile], asked: Asked, device: Device,
+    core: Core, bound: BoundGraph, files: Mapping[str, InputFile], asked: StreamRequest, device: Device,
     texts: tuple[PlannedFile, ...], detail: Detail, settle: Settle | None = None,
 ) -> tuple[Plan, Streaming, tuple[Stage, ...]]:  # fmt: skip
     """The plan and what it is of; the stages before it, whose sizes `settle` says (else the most that they can be).
