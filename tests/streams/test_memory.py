@@ -14,6 +14,8 @@ from .programs import CASES
 from .running import loaded
 
 LIMIT = 8_000_000
+OWN = 256 * 1024
+"""What a process takes meanwhile that no plan counts: stacks of threads, objects of Python (45 to 135 kB were seen, loaded)."""
 _PEAK = """
 import sys
 from pathlib import Path
@@ -69,7 +71,7 @@ def test_a_file_five_times_the_limit(name: str, tmp_path: Path) -> None:
         ran = subprocess.run(command, capture_output=True, text=True, timeout=300, env=stored)
         assert ran.returncode == 0, ran.stderr
     grown, read = map(int, ran.stdout.split())
-    assert grown <= LIMIT, f"{grown:,} bytes more than a run in few small tiles"
+    assert grown <= LIMIT + OWN, f"{grown:,} bytes more than a run in few small tiles"
     program = loaded(case.text, tmp_path / "big", LIMIT)
     scratch = sum(one.bytes for one in program.scratch)
     assert read <= 1.05 * ((case.passes - bool(scratch)) * 40_000_000 + scratch) + 1_000_000
