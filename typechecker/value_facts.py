@@ -15,13 +15,15 @@ from .sizes import Size
 class ValueFacts:
     """`quotients`: the exact fractions behind a division, so that `⌊n÷2` is a size; `digits`: how many a logarithm rounded up
     counts; `negated`: what was negated, so that `(-+/m)↓x` is bounded; `modulus`: of what this is a remainder; `selected`: the
-    mask of known data that kept these cells."""
+    mask of known data that kept these cells; each position of an axis of
+    length `covers` is an item."""
 
     quotients: tuple[tuple[Size, Size], ...] | None = None
     digits: int | None = None
     negated: Operand | None = None
     modulus: Size | None = None
     selected: Span | None = None
+    covers: Size | None = None
 
 
 NOTHING = ValueFacts()

@@ -5,8 +5,10 @@ from __future__ import annotations
 from io import StringIO
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import rho
 from rho.lang import parser, tree
 from rho.lang.source import Source
 from rho.shell.cli.console import Console
@@ -40,3 +42,18 @@ def test_the_examples_hold() -> None:
     out, err = StringIO(), StringIO()
     assert main(("test", str(STDLIB)), Console(out, err, StringIO(), {})) == 0, out.getvalue()
     assert "all hold" in err.getvalue()
+
+
+def test_callers_that_count_from_one_get_the_same_numbers_and_positions_from_one() -> None:
+    for text, shift in (
+        ("use set\n(keys code) ← set.classes 3 1 3 2 ⋄ code", 1), ("use sort\nsort.order 30 10 20", 1),
+        ("use dates\ndates.weekday 0 4", 1), ("use stats\nstats.median 3 1 2", 0), ("use set\nset.size 3 1 3 2", 0),
+    ):  # fmt: skip
+        np.testing.assert_array_equal(rho.eval(f"⎕IO ← 1\n{text}"), np.asarray(rho.eval(text)) + shift)
+
+
+def test_numbers_that_a_signature_declares_are_counted_by_its_own_file(tmp_path: Path) -> None:
+    (tmp_path / "order.rho").write_text("order : f64[n] → i64[n]\norder ← {⍋⍵}\n", encoding="utf-8")
+    (tmp_path / "main.rho").write_text("⎕IO ← 1\nuse \"./order.rho\"\noutput r ← order.order 3.0 1.0 2.0\n", encoding="utf-8")
+    program = rho.load(tmp_path / "main.rho")
+    np.testing.assert_array_equal(program.run()["r"], [1, 2, 0])

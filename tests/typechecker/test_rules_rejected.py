@@ -38,7 +38,8 @@ REJECTED = [
     ("42?i", "E403", "bound"), ("⍳¯1", "E202", "negative"), ("¯2⍴1", "E202", "negative"), ("0↕1 2 3", "E202", "at least one"),
     ("4↕1 2 3", "E202", "do not fit"), ("⍳⌊5÷0", "E203", "divisor"), ("⌊5÷2-2", "E203", "divisor"), ("⊃⍬", "E204", "empty"),
     ("⊃0 3⍴1", "E204", "empty"), ("(5÷2)⍴1", "E200", "whole"), ("1 1\\1 2 3", "E200", "holds 2 times"),
-    ("⎕fft ⍬", "E204", "at least one"),
+    ("⎕fft ⍬", "E204", "at least one"), ("3⌈⌸(0 0 2 ⋄ 1 2 3)", "E204", "no key uses"),
+    ("4⌈⌸((⍳3),i⌊2⌈0 ⋄ (3⍴0),5)", "E204", "no key uses"),
     # arity, rank, axis
     ("⍷x", "E133", "left argument"), ("⊥x", "E133", "left argument"),
     ("2⍕x", "E133", "no left"), ("2 f64 x", "E133", "no left"), ("1 ⎕fft x", "E133", "no left"), ("⍋5", "E131", "rank 1"),

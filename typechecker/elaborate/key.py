@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from ...lang.codes import Code
 from ...lang.primitives import identity_of
 from ...lang.source import Span
+from ..builder import Builder
 from ..core import KeyReduce, Spread
 from ..display import show_type
 from ..obligations import Obligation, Relation, SizeFact
@@ -21,6 +24,9 @@ from .patterns import simplified
 from .pervasive import is_scalar_primitive
 from .reduce_scan import ScalarFold, scalar_fold
 from .values import cast
+
+_START: Final = {"⌈": "¯∞", "⌊": "∞"}
+"""What changes no number."""
 
 
 def key(ctx: Context, derived: DerivedFunction, left: Value | None, right: Value, span: Span) -> Value:
@@ -73,12 +79,13 @@ def _bins(ctx: Context, function: PrimitiveFunction, bins: Size, indices: Operan
             if fold is None
             else ctx.error(Code.E300, f"`{function.glyph}⌸` does not reduce these values", span)
         )
-    if identity_of(function.glyph) is None and not _every_bin_used(indices, bins, ctx.builder.index_origin):
+    if identity_of(function.glyph) is None and not _every_bin_used(ctx.builder, indices, bins):
+        glyph, start = function.glyph, _START.get(function.glyph, "start")
         return ctx.error(
             Code.E204,
-            f"`{function.glyph}` has no identity, so a bin that no key uses would have no value",
+            f"`{glyph}` has no identity, so a bin that no key uses would have no value",
             span,
-            notes=("give every bin a value: join one key for each bin",),
+            notes=(f"give every bin a value: join one key for each bin, as `k {glyph}⌸ ((⍳k),i ⋄ (k⍴{start}),v)`",),
         )
     arg = cast(ctx, values, fold.element, span)
     type_ = ArrayType(fold.element, (bins, *values.type.shape[len(shape) :]))
@@ -87,11 +94,14 @@ def _bins(ctx: Context, function: PrimitiveFunction, bins: Size, indices: Operan
     )
 
 
-def _every_bin_used(indices: Operand, bins: Size, origin: int) -> bool:
-    """Known only for keys written in the program."""
+def _every_bin_used(b: Builder, indices: Operand, bins: Size) -> bool:
+    """Known of keys written in the program, and of those that all positions of the bins are joined to."""
+    covers = b.known(indices).covers
+    if covers is not None and b.equal(covers, bins):
+        return True
     count = bins.constant
     if count is None or indices.constant is None:
         return count == 0
-    base = 0 if indices.type.element.below is not None else origin
+    base = 0 if indices.type.element.below is not None else b.index_origin
     used = {int(v) - base for v in indices.constant if isinstance(v, int)}
     return used >= set(range(count))

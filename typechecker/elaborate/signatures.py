@@ -175,15 +175,16 @@ def _as_declared(value: Value, wanted: DeclaredType | None) -> Value:
 
 @contextmanager
 def _body(ctx: Context, function: SignedFunction, stated: list[SizeFact]) -> Iterator[None]:
-    """Inside the body: its `where` is known, and nothing proved is proved again."""
+    """Inside the body: its `where` is known, nothing proved is proved again, and numbers are positions by its file's origin."""
     builder = ctx.builder
-    before = builder.ledger.proof
+    before, origin = builder.ledger.proof, builder.index_origin
+    builder.index_origin = function.home.scope.file.index_origin
     builder.ledger.proof = function.proof if before is Proof.NONE or function.proof is Proof.SOLVER else before
     builder.ledger.premises += stated
     try:
         yield
     finally:
-        builder.ledger.proof = before
+        builder.ledger.proof, builder.index_origin = before, origin
         for fact in stated:
             builder.ledger.premises.remove(fact)
 

@@ -58,6 +58,9 @@ def join_along(b: Builder, left: Operand, right: Operand, axis: int, span: Span)
     constant = _joined(x.constant, y.constant) if rank == 1 else None
     values = (x.value, y.value)
     made = b.emit(lambda r: Join(r, values, axis), ArrayType(element, shape), span, constant=constant)
+    covers = b.known(left).covers or b.known(right).covers
+    if covers is not None:
+        b.note(made, covers=covers)
     statics = [v.static for v in both]
     if sum([len(s) if isinstance(s, tuple) else 1 for s in statics]) > MOST_ITEMS:
         return made

@@ -41,7 +41,9 @@ def positions(b: Builder, size: Size, span: Span) -> Operand:
     """0, 1, …, size-1 as positions."""
     count = size.constant
     constant = tuple(range(count)) if count is not None and count <= MOST_POSITIONS else None
-    return b.emit(lambda r: Iota(r), ArrayType(Element(Kind.I64, below=size), (size,)), span, constant=constant)
+    made = b.emit(lambda r: Iota(r), ArrayType(Element(Kind.I64, below=size), (size,)), span, constant=constant)
+    b.note(made, covers=size)
+    return made
 
 
 def index_of(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
