@@ -25,6 +25,8 @@ from .turning import Part, Together, Unreached
 
 Action: TypeAlias = Callable[[], None]
 MOST_THREADS: Final = 64
+_LISTENING: Final = 0.2
+"""Seconds after which who waits hears signals at the latest: one that comes just before a wait begins does not end it."""
 _OF_THE_PROGRAM: Final = (RunFailed, CheckFailed)
 
 
@@ -65,7 +67,7 @@ class _Gate:
                         self.unreached = True
                         self.change.notify_all()
                         return False
-                    self.change.wait()
+                    self.change.wait(_LISTENING)
                 return not self.stopped
             finally:
                 del self.waiting[queue]
@@ -126,7 +128,7 @@ class _Gate:
     def wait_for_all(self) -> None:
         with self.change:
             while self.unfinished and not self.stopped:
-                self.change.wait()
+                self.change.wait(_LISTENING)
 
 
 def run_in_threads(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import random
 import signal
 import threading
@@ -148,21 +149,26 @@ def test_queues_that_wait_for_each_other_are_found() -> None:
             run(replace(plan, main=replace(plan.main, queues=tuple(queues))), bound, data, pace)
 
 
-def test_an_interrupt_ends_all_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ctrl-C while another queue runs on without end."""
+def _signal() -> None:
+    main = threading.main_thread().ident
+    assert main is not None
+    signal.pthread_kill(main, signal.SIGINT)
+
+
+@pytest.mark.parametrize("interrupt", [_signal, _thread.interrupt_main])
+def test_an_interrupt_ends_all_threads(interrupt: Callable[[], None], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C while another queue runs on without end; one that ends no wait of the system is heard, too."""
     plan, bound, data = prepared(3, 0)
     before = threading.active_count()
     other = next(w for w, q in enumerate(plan.main.queues) if q.device == "d2" and q.kind.value == "compute")
     chosen, compile = plan.main.queues[other].steps[1], distributed._compile
-    begun = threading.Event()
+    begun, never, turns = threading.Event(), threading.Event(), iter(range(20_000))
 
     def endless() -> None:
         begun.set()
-        main = threading.main_thread().ident
-        assert main is not None
-        signal.pthread_kill(main, signal.SIGINT)
-        while True:
-            begun.wait(0.001)
+        interrupt()
+        while next(turns, None) is not None:
+            never.wait(0.001)
 
     def compiled(cluster: object, step: Step, *rest: object) -> Callable[[], None]:
         return endless if step is chosen else compile(cluster, step, *rest)  # type: ignore[arg-type]
@@ -170,5 +176,5 @@ def test_an_interrupt_ends_all_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(distributed, "_compile", compiled)
     with pytest.raises(KeyboardInterrupt):
         run(plan, bound, data)
-    assert begun.is_set()
+    assert begun.is_set() and next(turns, None) is not None, "nobody heard it"
     assert threading.active_count() <= before
