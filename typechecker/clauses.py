@@ -10,6 +10,7 @@ Neighbours: `undecided` offers the clause; `elaborate.definitions` and `elaborat
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import permutations
 
 from ..lang.diagnostics import Edit, Fix, Verdict
 from ..lang.records import dataclass
@@ -84,6 +85,11 @@ def _candidates(fact: SizeFact) -> Iterator[SizeFact]:
                 exact = isinstance(atom, Opaque) and atom.node is Node.QUOTIENT and power == 1
                 if exact and isinstance(atom, Opaque) and _vanishes_when_exact(difference, atom):
                     yield SizeFact(Relation.DIVIDES, atom.args[1], atom.args[0])
+        for monomial, _ in difference.terms:
+            for atom, _ in monomial:
+                if isinstance(atom, Opaque) and atom.node in (Node.MAXIMUM, Node.MINIMUM):
+                    for one, other in permutations(atom.args, 2):
+                        yield positive(SizeFact(Relation.AT_MOST, one, other))
     stated = positive(fact)
     above = stated.right.constant
     if fact.relation is Relation.LESS and above is not None and above > 0:

@@ -143,3 +143,13 @@ def test_an_error_in_a_called_function_names_the_calls() -> None:
 @pytest.mark.parametrize("program", ["use missing\nmissing.f 1\nmissing.g 2", "x ← 1 2+1 2 3\nx[1]\n⌽x", "f ← {⍵+q}\nf 1\nf 2"])
 def test_one_cause_one_error(program: str) -> None:
     assert len(found(program)) == 1
+
+
+@pytest.mark.parametrize(("text", "title"), [
+    ("input x : f64[n]\nx + (0,¯1↓x)", "add `where n ≥ 1` to `input x`"),
+    ("input x : f64[n]\ninput y : f64[m]\nx + (¯2↓x),0 0", "add `where n ≥ 2` to `input x`"),
+    ("input x : f64[n]\ninput y : f64[m]\ny + ¯1↓x", "add `where m = 0⌈n-1` to `input y`"),
+])  # fmt: skip
+def test_a_clause_says_which_side_of_a_maximum_it_is_where_that_suffices(text: str, title: str) -> None:
+    (warning,) = found(text)
+    assert [fix.title for fix in warning.fixes] == [title]
