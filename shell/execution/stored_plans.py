@@ -38,7 +38,9 @@ def read_plan(path: str) -> Plan:
     try:
         return decode_plan(text)
     except PlanFormatError as error:
-        raise Refused([Diagnostic(Code.E705, f"`{path}` is no plan: {error}", Span(path, 0, 0))]) from None
+        message = f"`{path}` is not a plan that can be read: {error}"
+        notes = (f"make it again from its script: `rho plan SCRIPT -o {path}`",)
+        raise Refused([Diagnostic(Code.E705, message, Span(path, 0, 0), notes=notes)]) from None
 
 
 def passes_kept(path: str) -> Kept | None:

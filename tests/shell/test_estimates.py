@@ -142,7 +142,7 @@ def test_what_no_plan_is_made_of(folder: Path) -> None:
         program.plan(n=3, m=3, budget="fast").picture("png")
     with pytest.raises(RunFailed, match=r"`none\.json` cannot be read"):
         rho_package.Plan.load("none.json")
-    with pytest.raises(Refused, match=r"`sums\.rho` is no plan"):
+    with pytest.raises(Refused, match=r"`sums\.rho` is not a plan that can be read"):
         rho_package.Plan.load("sums.rho")
 
 

@@ -47,8 +47,9 @@ REJECTED = [
     ("⎕det 1 2", "E131", "rank 2"), ("1 2 3↑x", "E131", "3 amounts"), ("2 2↓x", "E131", "2 amounts"),
     ("0 0⊃x", "E131", "2 indices"), ("(2 2⍴1)/x", "E131", "vector or a scalar"), ("(2 2⍴1)⍴x", "E131", "vector"),
     ("2 2↕x", "E131", "2 window"), ("⌽[2]A", "E132", "axes 0..1"), ("⌽[0]5", "E132", "no axes"), ("2 0 1⍉A", "E132", "2 axes"),
-    ("0 2⍉A", "E132", "no axis 2"), ("1 1⍉A", "E132", "axis 0"), ("v⍉A", "E132", "known before"),
-    (",[0 2]A", "E132", "adjacent"), ("A,[2]A", "E132", "no axis 2"), ("2↑[3]A", "E132", "no axis 3"),
+    ("+/[¯1]A", "E132", "no axis ¯1"), ("0 2⍉A", "E132", "no axis 2"), ("1 1⍉A", "E132", "axis 0"),
+    ("v⍉A", "E132", "known before"), (",[0 2]A", "E132", "adjacent"), ("A,[2]A", "E132", "no axis 2"),
+    ("2↑[3]A", "E132", "no axis 3"),
     # elements
     ("1+'a'", "E300", "text"), ("t-1", "E300", "text"), ("-'abc'", "E300", "text"), ("t<1", "E300", "text with text"),
     ("z<z", "E300", "no order"), ("z⌈1", "E300", "real"), ("⍋z", "E300", "no order"), ("⎕erf z", "E300", "real"),

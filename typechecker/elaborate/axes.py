@@ -6,6 +6,7 @@ from ...lang.codes import Code
 from ...lang.source import Span
 from ..core import Transpose
 from ..operands import Operand
+from ..rules.common import show_number
 from ..rules.static_arguments import static_integer
 from ..types import ArrayType
 from .context import Context
@@ -24,7 +25,7 @@ def axis_number(ctx: Context, axis: Operand | None, default: int, rank: int, spa
         return value
     origin = ctx.builder.index_origin
     there = f"axes {origin}..{rank - 1 + origin} exist" if rank else "a scalar has no axes"
-    ctx.error(Code.E132, f"there is no axis {value + origin} here: {there}", span)
+    ctx.error(Code.E132, f"there is no axis {show_number(value + origin)} here: {there}", span)
     return None
 
 

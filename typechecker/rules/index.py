@@ -23,7 +23,7 @@ def index_operand(b: Builder, index: Operand, size: Size, span: Span) -> tuple[O
     kind = index.type.element.kind
     if kind is Kind.BOOL and index.type.shape != (ZERO,):
         b.error(Code.E304, "an index is a position, but this is a mask", span, labels=(label(b, index),),
-                notes=("to keep the cells where it holds write `mask⌿x`",))  # fmt: skip
+                notes=("to keep the cells where it holds write `mask⌿x`, to replace them `0@mask ⊢ x`",))  # fmt: skip
         return None
     if not (kind.is_integer or index.type.shape == (ZERO,)):
         b.error(

@@ -125,6 +125,13 @@ def test_missing_files_and_folders(suffix: str, tmp_path: Path) -> None:
         assert caught.value.diagnostics[0].code == "E704" and words in caught.value.diagnostics[0].message
 
 
+def test_a_name_without_suffix_says_how_a_pipe_is_read() -> None:
+    with pytest.raises(RunFailed) as caught:
+        load("/dev/fd/63", F64, 1)
+    (diagnostic,) = caught.value.diagnostics
+    assert diagnostic.code == "E704" and "`-:csv`" in diagnostic.notes[-1]
+
+
 def test_a_pipe_is_not_opened(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "x.csv")
     with pytest.raises(RunFailed, match="no regular file"):
