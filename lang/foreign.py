@@ -2,9 +2,9 @@
 
 Whoever writes `y = 2*a+1` means `*` and its precedence as the other language has them, so a statement that is repaired is read
 whole as that language: once a part of it is Rho, nobody can tell whose `*` and `/` the others are.  Functions with names of
-their own and slices are written by `habits`, of calls that it does not know only the arguments.
+their own and slices are written by `habits_spelling`, of calls that it does not know only the arguments.
 
-Neighbours: `habits` (who asks).
+Neighbours: `habits_spelling` (who asks).
 """
 
 from __future__ import annotations

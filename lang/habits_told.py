@@ -16,7 +16,8 @@ from dataclasses import replace
 
 from .codes import Code
 from .diagnostics import Diagnostic, Edit, Fix, Severity
-from .habits import NAME, Habit, expression, rows
+from .habits import Habit, rows
+from .habits_spelling import NAME, expression
 from .source import Source, Span
 
 NOTE = Code.N001
@@ -39,7 +40,8 @@ def explained(diagnostics: Sequence[Diagnostic], sources: Mapping[str, Source]) 
 
 _CAUSED = frozenset({
     Code.E001, Code.E002, Code.E003, Code.E004, Code.E005, Code.E006, Code.E008, Code.E009, Code.E010,
-    Code.E011, Code.E017, Code.E101, Code.E131, Code.E133, Code.E134, Code.E300, Code.E303, Code.E310,
+    Code.E011, Code.E014, Code.E017, Code.E101, Code.E111, Code.E131, Code.E133, Code.E134, Code.E300, Code.E303, Code.E310,
+    Code.E403,
 })  # fmt: skip
 """The errors that habits cause."""
 
