@@ -33,7 +33,7 @@ PAGES: dict[str, Page] = {
     ),
     Code.E304: Page(
         "Inside `x[…]` stand positions. A mask of 0s and 1s there would silently mean the first two items; to keep the "
-        "items where the mask holds write `mask⌿x`, for their positions `⍸mask`.",
+        "items where the mask holds write `mask⌿x`, for their positions `⍸mask`; to replace them `0@mask ⊢ x`.",
         "x ← 5 6 7\nx[x>5]",
         "x ← 5 6 7\n(x>5)⌿x",
     ),
