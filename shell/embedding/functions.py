@@ -113,7 +113,10 @@ class Function:
         return found
 
     def result_type(self, *types: str) -> str:
-        """The result's type for arguments of types such as `"f64[10 2]"`; sizes may be names."""
+        """The result's type for one or two arguments of types such as `"f64[10 2]"`; sizes may be names.  TypeError: other
+        numbers of types."""
+        if not 1 <= len(types) <= 2:
+            raise TypeError(f"a Rho function takes one argument or two: give the type of each, not {len(types)} types")
         checked = _accepted(self._session, self._program(types, None))
         return checked.types[_RESULT]
 

@@ -254,7 +254,12 @@ class Program:
 
     @property
     def _default_sizes(self) -> dict[SizeVariable, int]:
-        return {param.variable: param.default for param in self._core.params}
+        """Of params: those that are sizes, and the lengths of texts."""
+        sizes = {param.variable: param.default for param in self._core.params}
+        for entry in self._core.settings:
+            for size, length in zip(self._core.types[entry.value].shape, self._defaults[entry.name].shape, strict=True):
+                sizes |= dict.fromkeys(size.variables(), length)
+        return sizes
 
     @cached_property
     def _defaults(self) -> Mapping[str, Any]:

@@ -173,6 +173,19 @@ def test_a_program_has_a_type_and_runs_on_arrays(script: Path) -> None:
     assert list(found) == ["first", "total"]
 
 
+def test_bounds_take_the_lengths_of_texts_that_are_params_from_their_defaults(tmp_path: Path) -> None:
+    (tmp_path / "named.rho").write_text('input x : f64[n]\nparam name ← "abc"\noutput y ← (≢name)+x\n', encoding="utf-8")
+    program = rho.load(tmp_path / "named.rho")
+    assert isinstance(program.bounds(n=10).memory, int)
+    assert program.bounds(n=10, name_w=3) == program.bounds(n=10)
+
+
+def test_the_type_of_a_result_needs_those_of_the_arguments() -> None:
+    for types in ((), ("f64", "f64", "f64")):
+        with pytest.raises(TypeError, match=f"the type of each, not {len(types)} types"):
+            rho.compile("{⍵+1}").result_type(*types)
+
+
 def test_bounds_are_numbers_once_all_sizes_are_known(script: Path) -> None:
     program = rho.load(script)
     assert "n" in str(program.bounds().memory)
