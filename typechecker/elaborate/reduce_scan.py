@@ -91,7 +91,11 @@ def along(ctx: Context, function: FunctionValue, x: Operand, axis: int, span: Sp
                 return emit_reduce(ctx, fold, x, axis, span)
         elif x.type.rank == 1 and function.axis is None and function.glyph in (",", "⍪"):
             return x
-    return folds.fold_axis(ctx, function, x, axis, span)
+    folded = folds.fold_axis(ctx, function, x, axis, span)
+    equates = isinstance(function, PrimitiveFunction) and function.glyph in "=≠" and x.type.element.kind.is_complex
+    if equates and isinstance(folded, Operand) and not folded.poisoned and ctx.builder.at_most(number(2), x.type.shape[axis]):
+        return _truth(ctx, folded, span)
+    return folded
 
 
 def _total(ctx: Context, fold: ScalarFold, x: Operand) -> int | None:
@@ -160,7 +164,7 @@ def scalar_fold(ctx: Context, function: PrimitiveFunction, x: Operand, span: Spa
                 compares = scalars.FUNCTIONS[op.function].result is scalars.ResultKind.BOOL
                 if value.type.element.kind is kind or (compares and kind is not Kind.CHAR and not kind.is_complex):
                     return ScalarFold(function.glyph, op.function, element)
-        if value.type.element.kind is kind or kind is Kind.CHAR:
+        if value.type.element.kind is kind or kind is Kind.CHAR or kind.is_complex:
             return function
         kind = value.type.element.kind
     return function
@@ -197,7 +201,8 @@ def _bounded(fold: ScalarFold, items: Element) -> Element | None:
 
 def _truth(ctx: Context, x: Operand, span: Span) -> Operand:
     """What a comparison of two items or more gave, 0 and 1 of the operand's kind, as bool."""
-    zero = ctx.builder.literal((0.0 if x.type.element.kind.is_float else 0,), ArrayType(Element(x.type.element.kind), ()), span)
+    kind = x.type.element.kind
+    zero = ctx.builder.literal((0.0 if kind.is_float else 0j if kind.is_complex else 0,), ArrayType(Element(kind), ()), span)
     return ctx.builder.scalar("ne", [x, zero], Element(Kind.BOOL), span)
 
 
