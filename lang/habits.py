@@ -100,7 +100,7 @@ HABITS: tuple[Habit, ...] = (
           changed_by),
     Habit(_START + rf"(?P<x>{NAME})(?P<f>\+\+|--)[ \t]*(?=$|[\n⋄]))", "a function left of `←` changes a value",
           lambda g: f"{g['x']} {g['f'][0]}← 1"),
-    Habit(r"[~<](?:(?<=~)=|(?<=<)>)", "there is no `~=` or `<>`: `≠` is not equal", "≠", (Code.E131, Code.E133)),
+    Habit(r"~=|<>", "there is no `~=` or `<>`: `≠` is not equal", "≠", (Code.E131, Code.E133)),
     Habit(r"==", "there is no `==`: `=` compares", "="),
     Habit(r"!=", "there is no `!=`: `≠` is not equal", "≠"),
     Habit(r"<=", "there is no `<=`: `≤` is at most", "≤"),
