@@ -30,8 +30,8 @@ _LISTENING: Final = 0.2
 _OF_THE_PROGRAM: Final = (RunFailed, CheckFailed)
 
 
-class _Stop(BaseException):
-    """Raised in threads whose work is not wanted any more."""
+class _Stop(SystemExit):
+    """Raised in threads whose work is not wanted any more, which end without a word wherever it comes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,10 +191,10 @@ def run_in_threads(
     except BaseException as error:  # an interrupt while nothing of this thread's own queue ran
         gate.let_go()
         gate.finished(own, Failure((0,), own, error), stop=True)
-    if gate.stopped:
-        interrupt(threads)
-    for thread in threads:
-        thread.join()
+    while alive := [thread for thread in threads if thread.is_alive()]:
+        if gate.stopped:
+            interrupt(alive)  # again, since one that comes inside a finalizer is ignored
+        alive[0].join(_LISTENING)
     return _first(gate)
 
 

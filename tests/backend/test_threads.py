@@ -5,6 +5,7 @@ from __future__ import annotations
 import _thread
 import random
 import signal
+import sys
 import threading
 from collections.abc import Callable
 from dataclasses import replace
@@ -178,3 +179,34 @@ def test_an_interrupt_ends_all_threads(interrupt: Callable[[], None], monkeypatc
         run(plan, bound, data)
     assert begun.is_set() and next(turns, None) is not None, "nobody heard it"
     assert threading.active_count() <= before
+
+
+def test_a_thread_that_ignores_its_first_interrupt_is_interrupted_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As one does that is inside a finalizer."""
+    plan, bound, data = prepared(3, 0)
+    other = next(w for w, q in enumerate(plan.main.queues) if q.device == "d2" and q.kind.value == "compute")
+    chosen, compile = plan.main.queues[other].steps[1], distributed._compile
+    never, ignored = threading.Event(), list[str]()
+
+    class Finalized:
+        def __del__(self) -> None:
+            _signal()
+            for _ in range(5_000):
+                never.wait(0.001)
+
+    def endless() -> None:
+        one = Finalized()
+        del one
+        ignored.append("once")
+        for _ in range(20_000):
+            never.wait(0.001)
+        ignored.append("for ever")
+
+    def compiled(cluster: object, step: Step, *rest: object) -> Callable[[], None]:
+        return endless if step is chosen else compile(cluster, step, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(distributed, "_compile", compiled)
+    monkeypatch.setattr(sys, "unraisablehook", lambda about: None)
+    with pytest.raises(KeyboardInterrupt):
+        run(plan, bound, data)
+    assert ignored == ["once"]

@@ -40,6 +40,8 @@ _MOST_BYTES: Final = 16 << 20
 MOST_PROGRAMS: Final = 16
 PATIENT: Final = 0.2
 """Seconds in which a run is to hear that it is over, before its thread is interrupted."""
+_INTERRUPTS: Final = 25
+"""How often; after that the next home gets the worker all the same, since nothing that is left takes part in its run."""
 MEETING: Final = 10.0
 """Seconds that workers of a run wait for each other's connections."""
 
@@ -222,14 +224,16 @@ class WorkersRun:
         self.thread.start()
 
     def end(self) -> None:
-        """Home does not want it any more, or is gone; back when nothing of it runs."""
+        """Home does not want it any more, or is gone; back when nothing of it runs, or after five seconds."""
         with self.resident.change:
             self.ended = True
             self.resident.change.notify_all()
         self.crossing.halt(Lost(HOME, "home is gone"))
         self.close()
         self.thread.join(PATIENT)
-        while self.thread.is_alive():
+        for _ in range(_INTERRUPTS):
+            if not self.thread.is_alive():
+                return
             interrupt([self.thread])
             self.thread.join(PATIENT)
 
