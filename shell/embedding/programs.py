@@ -225,14 +225,13 @@ class Program:
 
     def _run_on(self, attachment: Attachment, bound: Any, arrays: Mapping[str, Any]) -> Any:
         """On the workers of a cluster, by a plan that is kept for the workers there are."""
-        from ...backend.devices.writing import fingerprint
         from ..execution.scheduling import Scheduling, Use, planned_on, runner_on
 
-        scheduling, profile = Scheduling(Use.RUN), attachment.cluster.profile
-        key = id(bound), fingerprint(profile)
+        scheduling = Scheduling(Use.RUN)
+        key = id(bound), tuple(attachment.cluster.members)
         found = self._plans.get(key)
         if found is None:
-            found = self._plans[key] = bound, planned_on(self._core, bound, profile, scheduling).plan
+            found = self._plans[key] = bound, planned_on(self._core, bound, attachment.cluster.profile, scheduling).plan
         return runner_on(attachment, self._core, bound, scheduling)(found[1], arrays, None)
 
     def _fitting(self, given: Plan, bound: Any) -> Any:

@@ -53,6 +53,12 @@ def test_no_cluster() -> None:
         rho.Cluster("local:2", restarts=-1)
 
 
+def test_a_script_without_a_guard_is_told_of_it(tmp_path: Path) -> None:
+    (tmp_path / "bare.py").write_text("import rho\nrho.Cluster('local:1')\n", encoding="utf-8")
+    ran = subprocess.run([sys.executable, "bare.py"], cwd=tmp_path, capture_output=True, text=True, timeout=WATCHDOG)
+    assert ran.returncode and 'under `if __name__ == "__main__":`' in ran.stderr.splitlines()[-2]
+
+
 def test_by_commands_with_tls(project: Path) -> None:
     """The keys of a temporary security, as files."""
     from distributed.security import Security

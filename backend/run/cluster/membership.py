@@ -28,6 +28,7 @@ _LOCAL: Final = re.compile(r"local(?::([1-9][0-9]{0,3}))?")
 _ADDRESS: Final = re.compile(r"(tcp|tls|ucx|ws|wss)://\S+")
 _MOST_BYTES: Final = 1 << 20
 """Of a file that names a scheduler."""
+_GUARDED: Final = "a script that starts workers does so under `if __name__ == \"__main__\":`, since every worker imports it"
 PATIENCE: Final = 10.0
 """Seconds that a scheduler may take to answer, and the first worker to come."""
 
@@ -116,6 +117,8 @@ def attach(where: object) -> Membership:
     except ImportError as error:
         raise BadCluster(f"{text} needs what is not installed: {_words(error)}") from None
     except (OSError, ValueError, RuntimeError) as error:
+        if local is not None:
+            raise failed(f"the workers of {text} did not start: {_words(error)}; {_GUARDED}") from None
         raise failed(f"no scheduler answers at {text}: {_words(error)}") from None
     raise BadCluster(f"{text} names no cluster: write local:2, tcp://HOST:PORT, or the path of a scheduler.json")
 
