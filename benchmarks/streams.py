@@ -3,13 +3,13 @@
     pip install --target PEERS 'dask[array]' blosc2
     python benchmarks/streams.py [--size 1GB] [--limit 64MB] [--rounds 3] [--peers PEERS] [--cold] [--write results/streams.md]
 
-Every measurement is a process of its own, in turn of all sides, with two threads.  It runs the program on a small file
-first, so that imports are not counted, then on the large one; an uncounted process of Rho's before the first has compiled the
-kernels, which takes up to 25 MB that is left out.  Seconds are from opening the files on, with Rho's check and plan, the least of the rounds.  Memory is what it came to
-above what it had before (`VmHWM`, the most of the rounds; pages of files that are mapped count).  Bytes are those that system
-calls of Rho read (`rchar`), beside those of its plan, which counts the most that masks can select.  Rho and dask read the same
-`.npy` files, dask by mapping them, as its documentation does; blosc2 reads arrays of its own (`.b2nd`, its default
-compression).  `--cold` asks the system to forget the files before each measurement.
+Every measurement is a process of its own, in turn of all sides, with two threads. It runs the program on a small file first,
+so that imports are not counted, then on the large one; an uncounted process of Rho's before the first has compiled the
+kernels, which takes up to 25 MB that is left out. Seconds are from opening the files on, with Rho's check and plan, the least
+of the rounds. Memory is what it came to above what it had before (`VmHWM`, the most of the rounds; pages of files that are
+mapped count). Bytes are those that system calls of Rho read (`rchar`), beside those of its plan, which counts the most that
+masks can select. Rho and dask read the same `.npy` files, dask by mapping them, as its documentation does; blosc2 reads
+arrays of its own (`.b2nd`, its default compression). `--cold` asks the system to forget the files before each measurement.
 """
 
 from __future__ import annotations
