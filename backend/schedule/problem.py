@@ -45,9 +45,10 @@ consumer ends.  A copy has the bytes of its transfer.
 
 Note [Together].  A phase with `together` is run by several devices at the same time, which tell each other what they need as
 they go (a loop, whose turns have a plan of their own).  It has one mode; all its shards start in one tick and take the same
-ticks, which are those of its table whatever the rows.  It keeps its channels to itself from its start to its end.  Each of its
-devices has the rows of the output that are its shard's, or home has all of it (`gathers`; its parts are then in bytes as an
-atomic one's); the output takes memory from the start on.  A device's `scratch` is as said for it, not in proportion.
+ticks, which are those of its table whatever the rows.  It keeps its channels to itself to its end, and so long before its start
+that what was sent before has arrived (`Problem.settling`), since a queue completes its steps in order.  Each of its devices has
+the rows of the output that are its shard's, or home has all of it (`gathers`; its parts are then in bytes as an atomic one's);
+the output takes memory from the start on.  A device's `scratch` is as said for it, not in proportion.
 """
 
 from __future__ import annotations
@@ -364,6 +365,12 @@ class Problem:
                 return group
             left -= group.count
         raise IndexError(device)
+
+    def settling(self, link: int) -> int:
+        """Ticks after which the channel of a link is free of everything that is still on its way: the longest latency of the
+        links that share it."""
+        own = self.links[link]
+        return max(other.latency for other in self.links if other is own or (own.group is not None and other.group == own.group))
 
     @property
     def home(self) -> DeviceIndex:

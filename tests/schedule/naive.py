@@ -216,8 +216,8 @@ class Naive:
                 yield any(self.direction(*channel) is None for channel in task.together.channels)
                 shard = next((s for s in self.shards(phase) if s.first == 0), None)
                 if shard is not None:
-                    names = {self.channel(*channel) for channel in task.together.channels}
-                    held += [(name, shard.start, shard.end) for name in names]
+                    quiet = {self.channel(*one): shard.start - self.on_its_way(one[0]) for one in task.together.channels}
+                    held += [(name, start, shard.end) for name, start in quiet.items()]
         for at, (name, start, end) in enumerate(held):
             for other, begins, ends in held[:at]:
                 yield name is not None and name == other and max(start, begins) < min(end, ends)
@@ -231,6 +231,11 @@ class Naive:
         if one.source in ends[0] and one.target in ends[1]:
             return True
         return False if one.duplex is not Duplex.SIMPLEX and one.source in ends[1] and one.target in ends[0] else None
+
+    def on_its_way(self, link: int) -> int:
+        """The longest that anything which a link's channel was busy with takes to arrive."""
+        group = self.problem.links[link].group
+        return max(one.latency for at, one in enumerate(self.problem.links) if at == link or (group and one.group == group))
 
     def channel(self, link: int | None, source: int, target: int) -> object:
         """What nobody else may use at the same time."""

@@ -19,6 +19,7 @@ from rho.backend.schedule.problem import (
     Conflict,
     DeviceGroup,
     DeviceIndex,
+    Duplex,
     Edge,
     Line,
     Link,
@@ -46,6 +47,7 @@ from rho.tests.plans.answers import together
 
 from .drawn import decisions_for, directives_for, problem_of
 from .examples import PEFT, TOPCUOGLU
+from .naive import Naive
 
 SEEDS = st.integers(0, 1 << 40)
 
@@ -293,15 +295,21 @@ def test_answers_without_a_schedule() -> None:
     assert [v.code for v in verify(problem, replace(impossible, status=Status.OPTIMAL))] == [Rule.V1]
 
 
-def test_a_loop_of_several_devices_keeps_its_channels_while_it_runs() -> None:
+@pytest.mark.parametrize("longest", [1, 3])
+def test_a_loop_of_several_devices_keeps_its_channels_from_when_nothing_is_under_way(longest: int) -> None:
+    """What is sent before over a channel has arrived when the loop starts, over whichever of its links it goes."""
     problem = together()
+    link = replace(problem.links[0], group="g")
+    problem = replace(problem, links=(link, Link("long", "gpu0", "cpu0", longest, Fraction(2), Duplex.SIMPLEX, "g")))
     schedule = solve(problem, FAST).answer.schedule
     assert schedule is not None
     loop = next(shard for shard in schedule.shards if shard.phase == 1 and shard.first == 0)
-    for start, crowded in ((loop.start - 4, False), (loop.start - 3, True), (loop.end - 1, True), (loop.end, False)):
+    last = loop.start - 4 - longest
+    for start, crowded in ((last, False), (last + 1, True), (loop.start - 4, True), (loop.end - 1, True), (loop.end, False)):
         moved = Transfer(PhaseIndex(0), DeviceIndex(0), DeviceIndex(1), 0, 8, 8, 0, start, start + 4, start + 5)
         crowd = replace(schedule, transfers=(moved,))
         assert any("channel" in v.message for v in verify_schedule(problem, crowd) if v.code is Rule.V6) == crowded
+        assert any(Naive(problem, crowd).badly_sent()) == crowded
 
 
 def test_steps_in_queues_of_the_other_kind() -> None:

@@ -84,14 +84,13 @@ class Resources:
             levels.add(-held.size, held.last)
 
     def _kept(self, together: Together) -> list[tuple[list[tuple[int, int]], int]]:
-        """The intervals of the channels that a phase keeps to itself, and the latency of each: what was sent before has arrived
-        when the phase starts, since a queue completes its steps in order."""
+        """The intervals of the channels that a phase keeps to itself, and how long before its start.  See Note [Together]."""
         channels: dict[Channel, int] = {}
         for _, source, target in together.channels:
             path = self._prepared.routes.path(int(source), int(target))
             if path is not None and len(path) == 1 and path[0].channel is not None:
-                channels[path[0].channel] = path[0].latency
-        return [(self._channels.setdefault(channel, []), latency) for channel, latency in channels.items()]
+                channels[path[0].channel] = self._prepared.problem.settling(path[0].link)
+        return [(self._channels.setdefault(channel, []), settling) for channel, settling in channels.items()]
 
     def _claim(
         self,
@@ -106,8 +105,8 @@ class Resources:
         start, later = earliest, -1
         while later != start:
             start = later = max(start, later)
-            for busy, latency in channels:
-                later = max(later, gap(busy, start - latency, duration + latency) + latency)
+            for busy, settling in channels:
+                later = max(later, gap(busy, start - settling, duration + settling) + settling)
             for device, size, scratch in held:
                 later = max(later, self._slot(device, start, duration))
                 levels = self._levels.get(device)
@@ -117,8 +116,8 @@ class Resources:
                         raise DoesNotFit(device, phase)
                     later = max(later, room)
         end = start + duration
-        for busy, latency in channels:
-            insort(busy, (start - latency, end))
+        for busy, settling in channels:
+            insort(busy, (start - settling, end))
         for device, size, scratch in held:
             self._occupy(device, start, end)
             levels = self._levels.get(device)

@@ -76,15 +76,15 @@ class Read:
 class Task:
     """What happens in [start, end).  `by`: the tick at which all it reads must be there (None: another rule says when).
 
-    `lanes`: what it keeps from others during [start, busy); `sends`: it reads what is freed, of which the life is put off for it;
-    `after`: tasks that must be complete before; `takes_place`: bytes that it may write over an operand of at least that size;
-    `frees`: pieces of any of the keys that are the box (None: all)."""
+    `lanes`: what it keeps from others up to `busy`, each from a tick on; `sends`: it reads what is freed, of which the life is
+    put off for it; `after`: tasks that must be complete before; `takes_place`: bytes that it may write over an operand of at
+    least that size; `frees`: pieces of any of the keys that are the box (None: all)."""
 
     what: object
     start: int
     end: int
     by: int | None
-    lanes: Sequence[Hashable] = ()
+    lanes: Mapping[Hashable, int] = field(default_factory=dict)
     busy: int = 0
     sends: bool = False
     reads: list[Read] = field(default_factory=list)

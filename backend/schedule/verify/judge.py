@@ -215,8 +215,8 @@ def collisions(execution: Execution) -> Iterator[tuple[Hashable, Task, Task]]:
         for lane in task.lanes:
             lanes[lane].append(task)
     for lane, tasks in lanes.items():
-        tasks.sort(key=lambda task: (task.start, task.end))
-        yield from ((lane, first, then) for first, then in pairwise(tasks) if then.start < first.busy)
+        tasks.sort(key=lambda task: (task.lanes[lane], task.end))
+        yield from ((lane, first, then) for first, then in pairwise(tasks) if then.lanes[lane] < first.busy)
 
 
 def peaks(execution: Execution) -> dict[Hashable, tuple[int, int]]:

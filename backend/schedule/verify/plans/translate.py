@@ -141,7 +141,7 @@ class Translation:
         return fence if scope.turn is None else (*scope.turn, fence)
 
     def add(self, which: int, what: object, start: int, end: int, by: int | None, lanes: Sequence[Hashable] = ()) -> Task:
-        return self.execution.add(which, Task(what, start, end, by, lanes, end))
+        return self.execution.add(which, Task(what, start, end, by, dict.fromkeys(lanes, start), end))
 
     def step(self, which: int, what: str, step: Running | CombineStep | TransferStep, scope: Scope) -> Task:
         """A task in the ticks of a step; what runs keeps its device to itself."""

@@ -7,6 +7,7 @@ bytes where it is atomic or combined.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Hashable
 
 from ...problem import (
     CombineStep,
@@ -188,10 +189,11 @@ class Facts:
             return (link.group, self.instance[counted], direction)
         return (link.group, direction)
 
-    def held(self, shard: Shard, together: Together) -> set[tuple[object, ...]]:
-        """The channels that a phase which devices run together keeps to itself while it runs."""
-        moves = [
-            Transfer(shard.phase, source, target, 0, 0, 0, link, shard.start, shard.end, shard.end)
-            for link, source, target in together.channels
-        ]
-        return {channel for moved in moves if (channel := self.channel(moved)) is not None}
+    def held(self, shard: Shard, together: Together) -> dict[Hashable, int]:
+        """The channels that a phase which devices run together keeps to itself, each with the tick from which it does."""
+        channels: dict[Hashable, int] = {}
+        for link, source, target in together.channels:
+            channel = self.channel(Transfer(shard.phase, source, target, 0, 0, 0, link, shard.start, shard.end, shard.end))
+            if channel is not None:
+                channels[channel] = shard.start - self.problem.settling(link)
+        return channels

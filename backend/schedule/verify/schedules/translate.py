@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from itertools import compress, pairwise
 from math import ceil
@@ -59,9 +59,9 @@ class Translation:
         facts, device = self.facts, int(shard.device)
         problem = facts.problem.phases[shard.phase]
         made = self.result_bytes(shard)
-        lanes: list[object] = [device]
+        lanes: dict[Hashable, int] = {device: shard.start}
         if problem.together is not None and shard.first == 0:
-            lanes += facts.held(shard, problem.together)
+            lanes |= facts.held(shard, problem.together)
         task = Task(shard, shard.start, shard.end, shard.start, lanes, shard.end, takes_place=made if problem.inplace else 0)
         for edge in facts.incoming[shard.phase]:
             box = self.box(edge.source, *facts.needed(edge, shard))
@@ -79,7 +79,7 @@ class Translation:
     def combine(self, step: CombineStep) -> Task:
         """It merges as partial results arrive, which V9 judges."""
         facts, phase = self.facts, self.facts.problem.phases[step.phase]
-        task = Task(step, step.start, step.end, None, (facts.home,), step.end)
+        task = Task(step, step.start, step.end, None, {facts.home: step.start}, step.end)
         task.reads.append(Read((facts.home, Partial(step.phase)), ((0, phase.units),), Match.TILE))
         size = facts.rounded(phase.out_bytes)
         piece = Piece(self.box(step.phase, 0, facts.units(step.phase)), step.start, step.end, step.end, size)
@@ -89,7 +89,8 @@ class Translation:
     def transfer(self, moved: Transfer) -> Task:
         facts, target = self.facts, int(moved.target)
         channel = facts.channel(moved) if moved.busy > moved.start else None
-        task = Task(moved, moved.start, moved.arrive, moved.start, () if channel is None else (channel,), moved.busy, sends=True)
+        lanes: dict[Hashable, int] = {} if channel is None else {channel: moved.start}
+        task = Task(moved, moved.start, moved.arrive, moved.start, lanes, moved.busy, sends=True)
         value = Partial(moved.phase) if moved.partial else moved.phase
         box = ((moved.first, moved.stop),) if moved.partial else self.box(moved.phase, moved.first, moved.stop)
         task.reads.append(Read((int(moved.source), value), box, Match.EXACT if moved.partial else Match.COVER))
