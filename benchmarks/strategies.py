@@ -1,23 +1,27 @@
 """What each strategy of the planner earns: every instance is planned with all of them and without each one.
 
-`python benchmarks/strategies.py [random graphs (200)] > benchmarks/results/strategies.md`.  Instances: the task graphs of
-tests/corpora (Auckland, STG), some of `planning.graph` (contention and memory), large graphs, and seeded random problems with
-every feature.  A strategy that changed nothing in a run with all of them (no schedule, bound or start) is not left out of it
-again: the answer would be the same.  Budgets count moves and solver steps, so the table does not depend on the machine.
+`python benchmarks/strategies.py [random graphs (200)] [file [seconds]] > benchmarks/results/strategies.md`.  What is measured
+is kept in the file, so that a run goes on where the one before stopped; it begins no instance after so many seconds.
+
+Instances: the task graphs of tests/corpora (Auckland, STG), some of `planning.graph` (contention and memory), large graphs, and
+seeded random problems with every feature.  A strategy that changed nothing in a run with all of them (no schedule, bound or
+start) is not left out of it again: the answer would be the same.  Budgets count moves and solver steps, so the table does not
+depend on the machine; seconds are of the processor.
 """
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from random import Random
 from statistics import mean
 
 from rho.backend.schedule.files.read import read_instance
-from rho.backend.schedule.problem import Answer, DeviceGroup, Edge, PhaseIndex, Problem, Status
+from rho.backend.schedule.problem import DeviceGroup, Edge, PhaseIndex, Problem
 from rho.backend.schedule.solve import plan_problem, recipe
 from rho.backend.schedule.solve.budget import Budget
 from rho.backend.schedule.solve.strategy import Context, Strategy
@@ -65,22 +69,30 @@ def _chained(seed: int) -> Problem:
     return replace(whole, edges=tuple(edges), devices=tuple(replace(group, memory=None) for group in whole.devices))
 
 
-@dataclass
-class Row:
-    """Instances on which something is worse without the strategy (and better: it stood in the way)."""
+@dataclass(frozen=True)
+class Outcome:
+    """What a run gave: the makespan (None: no schedule), the bound, the status and the seconds."""
 
-    used: int = 0
-    proved: list[str] = field(default_factory=list)
-    longer: list[float] = field(default_factory=list)
-    shorter: list[float] = field(default_factory=list)
-    lower: list[float] = field(default_factory=list)
-    seconds: float = 0.0
+    ticks: int | None
+    bound: int
+    status: str
+    seconds: float
 
 
-def timed(problem: Problem, without: frozenset[str] = frozenset()) -> tuple[Answer, float]:
-    begun = time.perf_counter()
+@dataclass(frozen=True)
+class Measured:
+    """An instance planned with all strategies, and without each of those that changed something."""
+
+    name: str
+    whole: Outcome
+    without: dict[str, Outcome]
+
+
+def planned(problem: Problem, without: frozenset[str] = frozenset()) -> Outcome:
+    begun = time.process_time()
     answer = plan_problem(problem, replace(QUICK, without=without))
-    return answer, time.perf_counter() - begun
+    ticks = None if answer.schedule is None else answer.schedule.makespan
+    return Outcome(ticks, answer.lower_bound, answer.status.value, time.process_time() - begun)
 
 
 class Watch:
@@ -104,59 +116,56 @@ class Watch:
         return found.schedule, found.bound, len(context.candidates), context.guided is None, context.conflict
 
 
-@dataclass
-class Table:
-    """What was seen so far."""
-
-    rows: dict[str, Row]
-    total: int = 0
-    proved: int = 0
-    gaps: list[float] = field(default_factory=list)
-
-    def add(self, name: str, problem: Problem) -> None:
-        listed, watch = recipe.STRATEGIES, Watch()
-        recipe.STRATEGIES = tuple(map(watch.of, listed))  # type: ignore[misc]
-        whole, seconds = timed(problem)
-        recipe.STRATEGIES = listed  # type: ignore[misc]
-        print(f"{name}: {whole.status.value} {whole.values} {sorted(watch.active)} {seconds:.1f} s", file=sys.stderr, flush=True)
-        parts = [(each, *timed(problem, frozenset({each}))) for each in sorted(watch.active)]
-        self.total += 1
-        self.proved += whole.status is Status.OPTIMAL
-        self.gaps += [] if whole.schedule is None else [1 - whole.lower_bound / max(1, whole.values[0])]
-        for each, part, spent in parts:
-            row = self.rows[each]
-            row.used += 1
-            row.seconds += spent - seconds
-            if whole.status in (Status.OPTIMAL, Status.IMPOSSIBLE) and part.status is not whole.status:
-                row.proved.append(name)
-            if whole.schedule is None or part.schedule is None:
-                continue
-            times, bounds = part.values[0] / max(1, whole.values[0]), part.lower_bound / max(1, whole.lower_bound)
-            row.longer += [times] if times > 1 else []
-            row.shorter += [times] if times < 1 else []
-            row.lower += [bounds] if bounds < 1 else []
-
-    def show(self, count: int) -> None:
-        print("# What each strategy earns\n")
-        print(f"`python benchmarks/strategies.py {count}`: {self.total} instances, {self.proved} proved with all, mean gap")
-        print(f"{100 * mean(self.gaps):.2f} %. A row is of runs without that strategy; *used*: it changed anything on so many.\n")
-        print("| strategy | used | no longer proved | longer schedules (mean) | shorter | lower bounds (mean) | seconds more |")
-        print("|---|---|---|---|---|---|---|")
-        for name, row in self.rows.items():
-            print(
-                f"| {name} | {row.used} | {len(row.proved)} | {_of(row.longer)} | {_of(row.shorter)} | {_of(row.lower)} | "
-                f"{row.seconds:+.1f} |"
-            )
+def measured(name: str, problem: Problem) -> Measured:
+    listed, watch = recipe.STRATEGIES, Watch()
+    recipe.STRATEGIES = tuple(map(watch.of, listed))  # type: ignore[misc]
+    whole = planned(problem)
+    recipe.STRATEGIES = listed  # type: ignore[misc]
+    print(f"{name}: {whole.status} {whole.ticks} {sorted(watch.active)} {whole.seconds:.1f} s", file=sys.stderr, flush=True)
+    return Measured(name, whole, {each: planned(problem, frozenset({each})) for each in sorted(watch.active)})
 
 
-def main(count: int) -> None:
-    table = Table({strategy.name: Row() for strategy in recipe.STRATEGIES})
-    try:
-        for name, problem in instances(count):
-            table.add(name, problem)
-    except KeyboardInterrupt:
-        print("stopped", file=sys.stderr)
-    table.show(count)
+def kept(file: Path) -> dict[str, Measured]:
+    """What an earlier run has measured, by instance."""
+    known: dict[str, Measured] = {}
+    for line in file.read_text().splitlines() if file.exists() else ():
+        name, whole, without = json.loads(line)
+        known[name] = Measured(name, Outcome(**whole), {each: Outcome(**one) for each, one in without.items()})
+    return known
+
+
+def main(count: int, file: Path | None = None, seconds: float = 1e9) -> None:
+    known = {} if file is None else kept(file)
+    begun = time.process_time()
+    for name, problem in instances(count):
+        if name not in known and time.process_time() - begun < seconds:
+            known[name] = one = measured(name, problem)
+            if file is not None:
+                with file.open("a") as lines:
+                    without = {each: asdict(outcome) for each, outcome in one.without.items()}
+                    lines.write(json.dumps([name, asdict(one.whole), without]) + "\n")
+    show(count, list(known.values()))
+
+
+def show(count: int, every: list[Measured]) -> None:
+    """The table, as Markdown."""
+    proved = sum(one.whole.status == "optimal" for one in every)
+    gaps = [1 - one.whole.bound / max(1, one.whole.ticks) for one in every if one.whole.ticks is not None]
+    print("# What each strategy earns\n")
+    print(f"`python benchmarks/strategies.py {count}`: {len(every)} instances, {proved} proved with all, mean gap")
+    print(f"{100 * mean(gaps):.2f} %. A row is of runs without that strategy; *used*: it changed anything on so many.\n")
+    print("| strategy | used | no longer proved | longer schedules (mean) | shorter | lower bounds (mean) | seconds more |")
+    print("|---|---|---|---|---|---|---|")
+    for name in recipe.strategy_names():
+        pairs = [(one.whole, one.without[name]) for one in every if name in one.without]
+        lost = sum(whole.status in ("optimal", "impossible") and part.status != whole.status for whole, part in pairs)
+        both = [(whole, part) for whole, part in pairs if whole.ticks is not None and part.ticks is not None]
+        times = [(part.ticks or 0) / max(1, whole.ticks or 0) for whole, part in both]
+        bounds = [part.bound / max(1, whole.bound) for whole, part in both]
+        longer, shorter = [ratio for ratio in times if ratio > 1], [ratio for ratio in times if ratio < 1]
+        more = sum(part.seconds - whole.seconds for whole, part in pairs)
+        lower = _of([ratio for ratio in bounds if ratio < 1])
+        print(f"| {name} | {len(pairs)} | {lost} | {_of(longer)} | {_of(shorter)} | {lower} | {more:+.1f} |")
 
 
 def _of(ratios: list[float]) -> str:
@@ -164,4 +173,9 @@ def _of(ratios: list[float]) -> str:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 200)
+    arguments = sys.argv[1:]
+    main(
+        int(arguments[0]) if arguments else 200,
+        Path(arguments[1]) if len(arguments) > 1 else None,
+        float(arguments[2]) if len(arguments) > 2 else 1e9,
+    )

@@ -169,6 +169,7 @@ VERBS: tuple[Verb, ...] = (
             CLUSTER, OBJECTIVE, BUDGET, PROVE, FAST, WITHOUT, REQUIRE_OPTIMAL,
             Option(("--pareto",), Takes.VALUE, "time,WHAT", "plans that trade time for energy, machines, syncs or throughput"),
             Option(("--points",), Takes.VALUE, "N", "at most so many of them (8)"),
+            Option(("--deadline",), Takes.VALUE, "TIME", "the best plan for the objective of those that end by then (20ms)"),
             Option(("--point",), Takes.VALUE, "N", "take the N-th plan of the front"),
             Option(("--weights",), Takes.VALUE, "time=W,WHAT=W", "take the plan of the least weighted sum (seconds, joules, …)"),
             Option(("--check",), Takes.VALUE, "PLAN", "verify a stored plan; with --prove, prove again that it is optimal",

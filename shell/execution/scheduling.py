@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ...typechecker.core import Core
     from ..stages import Loaded, Runner
 
-OPTIONS = ("--devices", "--objective", "--budget", "--prove", "--fast", "--without", "--require-optimal")
+OPTIONS = ("--devices", "--objective", "--deadline", "--budget", "--prove", "--fast", "--without", "--require-optimal")
 """Any of these plans with the scheduler."""
 
 
@@ -53,7 +53,7 @@ class Scheduling:
     """How to plan: on which devices (a shipped profile or a file; None: this machine), for what, with how much effort.
 
     `plan`: a stored plan to run instead; `without`: names of strategies; `cluster`: whose workers are the devices.  `budget`
-    scales the default effort."""
+    scales the default effort.  `deadline`: nanoseconds within which a run is to end."""
 
     use: Use
     devices: str | None = None
@@ -63,11 +63,12 @@ class Scheduling:
     plan: str | None = None
     without: tuple[str, ...] = ()
     cluster: Attachment | None = None
+    deadline: int | None = None
 
     @property
     def asks_devices(self) -> bool:
         """Is a plan for declared devices asked for, or a search?"""
-        asked = self.devices, self.objectives, self.without, self.budget, self.cluster
+        asked = self.devices, self.objectives, self.without, self.budget, self.cluster, self.deadline
         return any(asked) or self.use is Use.SIMULATE or self.effort is not Effort.DEFAULT
 
 
@@ -83,8 +84,20 @@ def scheduling_of(arguments: Arguments, use: Use) -> Scheduling | None:
     return Scheduling(
         Use.SIMULATE if arguments.has("--simulate") else use, arguments.value("--devices"), arguments.values("--objective"),
         effort, _seconds(arguments.value("--budget")), arguments.value("--plan"), arguments.values("--without"),
-        attachment_of(arguments),
+        attachment_of(arguments), _nanoseconds(arguments.value("--deadline")),
     )  # fmt: skip
+
+
+def _nanoseconds(text: str | None) -> int | None:
+    """`20ms`.  UsageError: no time."""
+    if text is None:
+        return None
+    from ...lang.directives import ticks_of
+
+    found = None if text[-1:].isdigit() else ticks_of(text, 1)
+    if not found:
+        raise UsageError(f"--deadline {text}: write a time such as 20ms (ns, us, ms or s)")
+    return found
 
 
 def _seconds(text: str | None) -> float | None:
@@ -115,9 +128,12 @@ def scheduled(loaded: Loaded, scheduling: Scheduling) -> Planned:
 
 def planned_on(core: Core, bound: BoundGraph, profile: Profile, scheduling: Scheduling) -> Planned:
     """A program on the devices of a profile.  Raises as `plan_program`."""
-    from ...backend.schedule.program.planning import plan_program
+    from ...backend.schedule.program.planning import plan_by, plan_program
 
-    return plan_program(core, bound, profile, objectives=_objectives(scheduling), budget=budget_of(scheduling))
+    objectives, budget = _objectives(scheduling), budget_of(scheduling)
+    if scheduling.deadline is not None:
+        return plan_by(core, bound, profile, scheduling.deadline, objectives=objectives, budget=budget)
+    return plan_program(core, bound, profile, objectives=objectives, budget=budget)
 
 
 def runner_on(

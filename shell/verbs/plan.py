@@ -25,6 +25,9 @@ from ..session import Session
 from ..stages import Loaded, PlanDetail, Strictness
 from . import plan_cut, plan_front
 
+ONE_PLAN = ("--objective", "--deadline", "--diff", "--require-optimal", "--loops")
+"""Options for which there is one plan."""
+
 
 def run(arguments: Arguments, console: Console) -> Exit:
     if arguments.has("--instance"):
@@ -109,7 +112,7 @@ def _cut_only(arguments: Arguments, scheduling: Scheduling | None) -> Scheduling
     """How to look at cuts.  UsageError: there is one device, or an option that this has no use for."""
     if arguments.value("--devices") is None and not arguments.has("--cluster"):
         raise UsageError("rho plan --explain-cut: on one device nothing is cut", "add --devices workstation, or a profile")
-    if unfit := [name for name in ("--pareto", "--objective", "--diff", "--require-optimal", "--loops") if arguments.has(name)]:
+    if unfit := [name for name in ("--pareto", *ONE_PLAN) if arguments.has(name)]:
         raise UsageError(f"rho plan --explain-cut: {unfit[0]} is for a plan")
     if arguments.value("--format") not in (None, "text", "json"):
         raise UsageError("rho plan --explain-cut is shown as text or json")
@@ -119,7 +122,7 @@ def _cut_only(arguments: Arguments, scheduling: Scheduling | None) -> Scheduling
 def _front_only(arguments: Arguments, scheduling: Scheduling | None) -> Scheduling:
     """How to plan a front.  UsageError: options that it has no use for."""
     plan_front.against(arguments.value("--pareto") or "")
-    for name in ("--objective", "--diff", "--require-optimal", "--loops"):
+    for name in ONE_PLAN:
         if arguments.has(name):
             raise UsageError(f"rho plan --pareto: {name} is for one plan")
     return scheduling or Scheduling(Use.LOOK)

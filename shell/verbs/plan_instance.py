@@ -30,7 +30,7 @@ from ..display.plan_output import picture, picture_asked
 from ..display.progress import planning
 
 _FOR_PROGRAMS = ("--check", "--diff", "--in", "--set", "--allow-read", "--max-memory", "--max-time", "--strict",
-                 "--pareto", "--points", "--point", "--weights")  # fmt: skip
+                 "--pareto", "--points", "--point", "--weights", "--deadline")  # fmt: skip
 """Options of `rho plan` that would be ignored."""
 
 _MOST_BYTES = 256 << 20

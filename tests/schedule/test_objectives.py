@@ -25,12 +25,14 @@ from rho.backend.schedule.problem import (
     Ticks,
 )
 from rho.backend.schedule.solve import plan_problem
-from rho.backend.schedule.solve.budget import FAST
+from rho.backend.schedule.solve.batches import unrolled
+from rho.backend.schedule.solve.budget import DEFAULT, FAST, Budget
 from rho.backend.schedule.solve.floors import floor_of
-from rho.backend.schedule.solve.objectives import energy, exact_value, executions, load, plan_objectives, unrolled, value, values
+from rho.backend.schedule.solve.objectives import plan_objectives
 from rho.backend.schedule.solve.reprove import reprove
+from rho.backend.schedule.solve.values import energy, exact_value, load, value, values
 from rho.backend.schedule.timeline.timing import lay_out
-from rho.backend.schedule.verify.schedules import verify_schedule
+from rho.backend.schedule.verify.schedules import verify, verify_schedule
 
 from .drawn import decisions_for, problem_of
 
@@ -103,6 +105,20 @@ class TestEnergy:
         assert answer.schedule is not None and [shard.device for shard in answer.schedule.shards] == [device]
         assert reprove(problem, answer)
 
+    @pytest.mark.parametrize(("deadline", "millijoules"), [(None, 1000), (100, 1000), (98, 1080), (60, 2600), (34, 3640)])
+    def test_what_does_not_fit_into_the_time_is_done_dearly(self, deadline: int | None, millijoules: int) -> None:
+        """A row takes 10 mJ and 1 s here, 50 mJ and half a second there; as many are done here as the deadline lets, and the
+        prices of time show that it is not done for less."""
+        task = PhaseTask("work", {"cpu": Ticks(((100, 100),)), "gpu": Ticks(((100, 50),))}, rows=100)
+        devices = (DeviceGroup("cpu0", "cpu", home=True, active_mw=10), DeviceGroup("gpu0", "gpu", active_mw=100))
+        limit = () if deadline is None else (Deadline(HERE, deadline),)
+        problem = Problem(devices, (), (task,), (), limit, (Objective.ENERGY,), tick_ns=10**9)
+        for budget in (FAST, DEFAULT):
+            answer = plan_objectives(problem, budget)
+            assert (answer.status, answer.values, answer.lower_bound) == (Status.OPTIMAL, (millijoules,), millijoules)
+            assert answer.schedule is not None and verify(problem, answer) == ()
+        assert plan_objectives(replace(problem, directives=(Deadline(HERE, 33),))).status is Status.IMPOSSIBLE
+
     def test_what_the_other_would_cost(self) -> None:
         problem = replace(watts(), directives=(Place(HERE, (PhaseIndex(0),), "cpu0"),))
         assert plan_objectives(problem).values == (176_000,)
@@ -129,7 +145,7 @@ class TestThroughput:
         assert answer.schedule is not None and answer.schedule.transfers == ()
         whole = unrolled(problem)
         assert verify_schedule(whole, answer.schedule) == ()
-        assert (len(whole.phases), executions(whole), load(whole, answer.schedule)) == (20, 10, 100)
+        assert (len(whole.phases), whole.executions, load(whole, answer.schedule)) == (20, 10, 100)
 
     def test_fewer_syncs_without_being_asked(self) -> None:
         answer = plan_objectives(batches(Objective.THROUGHPUT))
@@ -184,27 +200,57 @@ def test_the_same_every_time() -> None:
     assert all(plan_objectives(problem) == first for _ in range(4))
 
 
+def powered(random: Random, objective: Objective, *, off: bool) -> Problem:
+    """A random problem with powers; a tick is a second."""
+    problem = problem_of(random)
+    devices = tuple(
+        replace(g, idle_mw=(idle := random.randint(0, 9)), active_mw=idle + random.randint(0, 90)) for g in problem.devices
+    )
+    return replace(problem, devices=devices, power_off_unused=off, objectives=(objective,), tick_ns=10**9)
+
+
 @pytest.mark.parametrize("objective", [Objective.ENERGY, Objective.THROUGHPUT])
 @pytest.mark.parametrize("off", [False, True])
 def test_floors_are_below_every_schedule_and_close_to_some(objective: Objective, off: bool) -> None:
-    """Of random problems: no layout of random decisions is below; of phases alone on equal devices the floor is met."""
-    close = 0
+    """Of random problems: no layout of random decisions is below, nor below the floor of what ends as soon as it does."""
+    close = higher = 0
     for seed in range(40):
         random = Random(seed)
-        problem = problem_of(random)
-        devices = tuple(
-            replace(g, idle_mw=(idle := random.randint(0, 9)), active_mw=idle + random.randint(0, 90)) for g in problem.devices
-        )
-        problem = replace(problem, devices=devices, power_off_unused=off, objectives=(objective,))
+        problem = powered(random, objective, off=off)
         shortest = plan_problem(problem, FAST).lower_bound
         floor = floor_of(problem, objective, shortest)
         for _ in range(20):
             schedule = lay_out(problem, decisions_for(random, problem))
             if schedule is not None:
                 worth = exact_value(problem, schedule, objective)
-                assert floor <= worth, seed
+                soon = replace(problem, directives=(*problem.directives, Deadline(HERE, schedule.makespan)))
+                within = floor_of(soon, objective, shortest)
+                assert floor <= within <= worth, seed
                 close += worth and 4 * floor >= worth
+                higher += floor < within
     assert close > 30
+    assert (higher > 30) == (objective is Objective.ENERGY)
+
+
+def test_energy_plans_under_deadlines_are_no_worse_than_random_splits() -> None:
+    compared = 0
+    for seed in range(20):
+        random = Random(seed)
+        problem = powered(random, Objective.ENERGY, off=seed % 2 == 0)
+        quick = plan_problem(problem, FAST).schedule
+        if quick is None:
+            continue
+        deadline = Deadline(HERE, quick.makespan * random.choice((4, 5, 6, 8, 16)) // 4)
+        problem = replace(problem, directives=(*problem.directives, deadline))
+        answer = plan_objectives(problem, Budget(600, 100_000, None, 100_000))
+        assert answer.schedule is not None and answer.schedule.makespan <= deadline.ticks
+        assert verify(problem, answer) == ()
+        for _ in range(60):
+            schedule = lay_out(problem, decisions_for(random, problem))
+            if schedule is not None and not verify_schedule(problem, schedule):
+                compared += 1
+                assert energy(problem, answer.schedule) <= energy(problem, schedule), seed
+    assert compared > 200
 
 
 def test_the_interval_of_unequal_devices_is_bounded_by_their_work_together() -> None:

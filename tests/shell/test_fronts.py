@@ -105,6 +105,9 @@ def test_a_front_is_drawn(rho: Rho, folder: Path) -> None:
         (("--pareto", "time,energy", "--fast", "--weights", "time=1", "--point", "1"), "both choose a plan"),
         (("--pareto", "time,energy", "--fast", "--format", "dot"), "a front is shown as text, json, svg or html, not dot"),
         (("--point", "1"), "--point is for a front"),
+        (("--pareto", "time,energy", "--deadline", "1ms"), "--deadline is for one plan"),
+        (("--objective", "energy", "--deadline", "20"), "--deadline 20: write a time such as 20ms (ns, us, ms or s)"),
+        (("--objective", "energy", "--deadline", "soon"), "--deadline soon: write a time"),
     ],
 )
 def test_what_is_no_front(rho: Rho, folder: Path, words: tuple[str, ...], message: str) -> None:
@@ -116,3 +119,21 @@ def test_machines_may_be_traded_too(rho: Rho, folder: Path) -> None:
     words = ("--devices", str(folder / "two.toml"), "--pareto", "machines,time", "--fast", "--json")
     ran = rho("plan", str(folder / "p.rho"), *words)
     assert ran.code == 0 and all(1 <= point["machines"] <= 2 for point in ran.json()["points"])
+
+
+def test_the_least_energy_by_a_deadline(rho: Rho, folder: Path, tmp_path: Path) -> None:
+    """Between the ends of the front; what it promises is judged without the deadline, so that the stored plan holds."""
+    quick, frugal = (ends := front(rho, folder, "--points", "2", "--json").json()["points"])[0], ends[-1]
+    words = ("plan", str(folder / "p.rho"), "--devices", str(folder / "two.toml"), "--objective", "energy", "--fast")
+    late = rho(*words, "--deadline", f"{frugal['ns']}ns", "--json").json()["prediction"]
+    assert dict(late["objectives"])["energy"] == frugal["energy"]
+    limit, stored = (quick["ns"] + frugal["ns"]) // 2, tmp_path / "soon.json"
+    ran = rho(*words, "--deadline", f"{limit}ns", "-o", str(stored))
+    soon = json.loads(stored.read_text(encoding="utf-8"))
+    assert soon["prediction"]["makespan"] * soon["tick_ns"] <= limit
+    assert frugal["energy"] <= dict(soon["prediction"]["objectives"])["energy"] <= quick["energy"]
+    assert "note[SCH302]" in ran.err and "that end" in ran.err
+    checked = rho("plan", "--check", str(stored), str(folder / "p.rho"), "--devices", str(folder / "two.toml"))
+    assert checked.code == 0, checked.err
+    none = rho(*words, "--deadline", "1us")
+    assert none.code == 3 and "error[SCH106]: these cannot all hold: `--deadline 1 µs`" in none.err

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from ..problem import Answer, Objective, PhaseIndex, Problem, Select
+from ..solve.batches import unrolled
 from ..solve.budget import DEFAULT, Budget
-from ..solve.objectives import unrolled
 from ..solve.speculation import plan_selects
 from ..timeline.fences import Synchronisation, synchronise
 from ..verify.schedules import verify

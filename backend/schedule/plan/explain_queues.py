@@ -103,10 +103,15 @@ def prediction_text(found: Prediction, tick_ns: int) -> str:
         else f"{one.name} {'infeasible' if one.ticks is None else one.ticks}"
         for one in found.baselines
     )  # fmt: skip
-    values = "".join(f", {name} {value}{_UNITS.get(name, '')}" for name, value in found.objectives if name != "latency")
+    values = "".join(f", {amount(name, value, tick_ns)}" for name, value in found.objectives if name != "latency")
     end = f"  Baselines: {others}" if others else ""
     time = time_text(found.makespan * tick_ns)
     return f"T = {found.makespan} ticks ({time}){values}, {judged(found)}.{end}"
+
+
+def amount(objective: str, value: int, tick_ns: int) -> str:
+    """`energy 924 mJ`."""
+    return f"{objective} " + (time_text(value * tick_ns) if objective == "latency" else f"{value}{_UNITS.get(objective, '')}")
 
 
 def time_text(ns: int) -> str:

@@ -20,7 +20,8 @@ from ...graph.phases import Input, Output, Phase, PhaseId
 from ..facts.sharding import Cut, cuts_of
 from ..problem import Answer
 from ..solve.budget import FAST
-from ..solve.objectives import energy, plan_objectives
+from ..solve.objectives import plan_objectives
+from ..solve.values import energy
 from .cuts import Given, given_as
 from .problem_of import ProgramProblem, problem_of
 

@@ -22,7 +22,7 @@ from ...devices.profile import Profile
 from ...graph.bind import BoundGraph
 from ..problem import Objective
 from ..solve.budget import DEFAULT, Budget
-from ..solve.objectives import value
+from ..solve.values import value
 from .planning import Planned, Within, plan_program
 
 

@@ -23,14 +23,14 @@ from ...graph.bind import BoundGraph
 from ...graph.phases import Input, Output, PhaseId, Print
 from ..files.directive_reader import Named, Scope
 from ..files.directives import resolve
-from ..plan.explain_queues import time_text
+from ..plan.explain_queues import amount, time_text
 from ..plan.model import Plan, PlannedFile
-from ..problem import Answer, Conflict, Deadline, Directive, Objective, PhaseIndex, Problem, Proof, Speculate, Status
+from ..problem import Answer, Conflict, Deadline, Directive, Line, Objective, PhaseIndex, Problem, Proof, Speculate, Status
 from ..solve.budget import DEFAULT, Budget
 from ..solve.costs import Costs
 from ..solve.found import Failure, guarded
 from ..solve.heuristics import baselines
-from ..solve.objectives import GENERATED, values
+from ..solve.values import values
 from ..timeline.fences import synchronise
 from ..timeline.timing import Timer
 from ..verify.plans import check_plan
@@ -69,16 +69,21 @@ class Within:
     ns: int
     free: Answer
 
+    @property
+    def line(self) -> Line:
+        """Where it stands: in the command."""
+        return Line(0, f"--deadline {time_text(self.ns)}")
+
     def on(self, program: ProgramProblem) -> ProgramProblem:
         problem = program.problem
-        deadline = Deadline(GENERATED, self.ns // problem.tick_ns)
+        deadline = Deadline(self.line, self.ns // problem.tick_ns)
         return replace(program, problem=replace(problem, directives=(*problem.directives, deadline)))
 
     def off(self, formed: Formed) -> Formed:
         problem, schedule = formed.program.problem, formed.answer.schedule
         if schedule is None:
             return formed
-        kept = tuple(one for one in problem.directives if not isinstance(one, Deadline) or one.line is not GENERATED)
+        kept = tuple(one for one in problem.directives if one.line != self.line)
         program = replace(formed.program, problem=replace(problem, directives=kept))
         free = self.free
         answer = replace(
@@ -86,6 +91,25 @@ class Within:
             proof=free.proof, baselines=free.baselines,
         )  # fmt: skip
         return Formed(program, answer)
+
+
+def plan_by(
+    core: Core, bound: BoundGraph, profile: Profile, ns: int, *, objectives: Sequence[Objective] = (), budget: Budget = DEFAULT
+) -> Planned:  # fmt: skip
+    """The best plan that is done within `ns` nanoseconds.  Raises as `plan_program`; Rejected SCH106 if none is."""
+    free = plan_program(core, bound, profile, objectives=objectives, budget=budget)
+    schedule = free.answer.schedule
+    if schedule is not None and schedule.makespan * free.program.problem.tick_ns <= ns:
+        return free
+    soon = plan_program(core, bound, profile, objectives=objectives, budget=budget, within=Within(ns, free.answer))
+    objective, value = soon.program.problem.objectives[0], soon.answer.values[0]
+    if soon.floor >= value:
+        said = f"of the plans that end within {time_text(ns)} this is the best"
+    else:
+        floor = amount(objective.value, soon.floor, soon.plan.tick_ns)
+        said = f"no plan that ends within {time_text(ns)} is below {floor}"
+    span = Span(core.sources[0].name if core.sources else "", 0, 0)
+    return replace(soon, diagnostics=(*soon.diagnostics, Diagnostic(Code.SCH302, said, span, Severity.NOTE)))
 
 
 def texts_of(core: Core) -> tuple[PlannedFile, ...]:
@@ -302,7 +326,7 @@ def conflict_diagnostic(conflict: Conflict, elsewhere: Span, tick_ns: int) -> Di
     """The fewest facts that contradict each other, at the first line that says one of them."""
     lines = [directive.line for directive in conflict.directives]
     spans = [Span(elsewhere.file, line.start, line.end) for line in lines if line.start >= 0]
-    said = [f"`{' '.join(line.text.split())}` (line {line.number})" for line in lines]
+    said = [f"`{' '.join(line.text.split())}`" + (f" (line {line.number})" if line.number else "") for line in lines]
     message = "these cannot all hold: " + "; ".join((*said, *(_in_time(fact, tick_ns) for fact in conflict.facts)))
     labels = tuple(Label(span, "and this") for span in spans[1:])
     hint = conflict.hint or ("leave out one of these lines" if len({*lines}) > 1 else "leave out this line")

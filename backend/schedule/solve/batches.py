@@ -23,15 +23,10 @@ from ..problem import (
 )
 
 
-def executions(problem: Problem) -> int:
-    """Executions that one schedule of the problem holds: of a problem that was unrolled, several."""
-    return problem.executions
-
-
 def unrolled(problem: Problem) -> Problem:
     """Every execution of the batches as phases of its own, `p#0`, `p#1`…; the problem itself if there is one only."""
     count = len(problem.phases)
-    if problem.batches <= 1 or not count or executions(problem) > 1:
+    if problem.batches <= 1 or not count or problem.executions > 1:
         return problem
     phases = tuple(replace(phase, id=f"{phase.id}#{b}") for b in range(problem.batches) for phase in problem.phases)
     edges = tuple(

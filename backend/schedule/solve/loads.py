@@ -34,22 +34,22 @@ def load(bounds: Bounds) -> Bound:
     order = bounds.order
     head = [min(heads.values()) for heads in bounds.heads]
     tail = [min(bounds.rest(p, c) for c in bounds.tails[p]) for p in range(len(order))]
-    work, sizes = works(bounds), _sizes(bounds)
-    number = min(sum(sizes), bounds.timer.limits.machines or sum(sizes))
+    work, number_of = works(bounds), sizes(bounds)
+    number = min(sum(number_of), bounds.timer.limits.machines or sum(number_of))
     best = 0
     count = max(3, min(MOST_WINDOWS, 1500 // len(order)))
     for a in _spread(head, count):
         late = [p for p in order if head[p] >= a]
         for b in _spread([tail[p] for p in late], count):
             chosen = [p for p in late if tail[p] >= b]
-            best = max(best, _Window(bounds, chosen, work, sizes).bound(best))
+            best = max(best, _Window(bounds, chosen, work, number_of).bound(best))
             best = max(best, a + b + -(-sum(min(work[p].values()) for p in chosen) // (SCALE * number)))
     return Bound(best, "load")
 
 
 def shared(bounds: Bounds) -> int:
     """The busiest device works for at least so many ticks."""
-    return _Window(bounds, bounds.order, works(bounds), _sizes(bounds), whenever=True).bound(0)
+    return _Window(bounds, bounds.order, works(bounds), sizes(bounds), whenever=True).bound(0)
 
 
 def works(bounds: Bounds) -> list[dict[int, int]]:
@@ -57,7 +57,7 @@ def works(bounds: Bounds) -> list[dict[int, int]]:
     return [{c: _work_on(bounds, p, c) for c in bounds.costs.allowed_classes[p]} for p in range(len(bounds.order))]
 
 
-def _sizes(bounds: Bounds) -> list[int]:
+def sizes(bounds: Bounds) -> list[int]:
     """Devices of each class that may work."""
     machines = bounds.timer.limits.machines
     return [len(members) if machines is None else min(len(members), machines) for members in bounds.costs.members]

@@ -3,13 +3,6 @@
 The first objective is made as good as can be, then the next among the schedules that keep it, and so on.  Latency, and limits on
 machines, are the planner's; energy, load and transfers are bisected by the exact search where the candidate modes are all
 there are; for the rest, the best of the candidates is kept and the bound says how good it is.
-
-Note [Energy].  Each powered device idles for the whole makespan and uses its active instead of its idle power while a shard or
-combine runs; links cost by the byte.  With `power_off_unused`, a device that takes no part is off; home is always on.
-
-Note [Interval].  The steady state of many executions is bound by the busiest device or channel: the initiation interval is its
-ticks divided by the executions that the schedule holds.  A problem of several `batches` is planned as `unrolled`: one phase
-per execution, so that executions may be shared out over devices.
 """
 
 from __future__ import annotations
@@ -17,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from typing import Final
 
 from ..problem import (
@@ -33,118 +25,30 @@ from ..problem import (
     Schedule,
     Status,
 )
-from ..timeline.fences import synchronise
-from ..timeline.routes import Routes
-from ..timeline.timing import Timer
+from ..timeline.levels import FOREVER
+from ..timeline.timing import Queueing, Sending, Timer, decisions_of
 from . import plan_problem
-from .batches import executions, unrolled
+from .batches import unrolled
 from .budget import DEFAULT, Budget
 from .costs import Costs
 from .floors import floor_of
 from .found import Failure, guarded, note, refusal
+from .heuristics import shifts
+from .heuristics.annealing import CUT, SEED, WHOLE, Aim, anneal
 from .heuristics.candidates import acceptable
 from .merging import fewer_syncs
 from .modes import candidate_modes
 from .proving import Z3
+from .searching import ANNEALING, USUAL
 from .strategy import MOST_DEVICES, MOST_EXACT
-
-__all__ = [
-    "bound_of", "energy", "exact_value", "executions", "load", "machines", "plan_objectives", "receivers", "syncs", "transfers",
-    "unrolled", "value", "values",
-]  # fmt: skip
+from .values import energy, exact_value, load, machines, receivers, syncs, transfers, values
 
 TIES: Final = 500_000
 """Solver steps for breaking ties by fewer syncs, where nobody asked for that."""
 MOST_TIED: Final = 20
+HEATS: Final = (WHOLE, CUT, WHOLE, CUT)
+"""Of the runs of annealing for energy and throughput."""
 GENERATED: Final = Line(0, "")
-
-
-# ------------------------------------------------------------------------------------------ values
-
-
-def value(problem: Problem, schedule: Schedule, objective: Objective) -> int:
-    """Ticks, ticks of the initiation interval, millijoules rounded up, devices, or syncs."""
-    match objective:
-        case Objective.LATENCY:
-            return schedule.makespan
-        case Objective.THROUGHPUT:
-            return -(-load(problem, schedule) // executions(problem))
-        case Objective.ENERGY:
-            return -(-energy(problem, schedule) // 10**9)
-        case Objective.MACHINES:
-            return machines(schedule)
-        case Objective.SYNCS:
-            return syncs(problem, schedule)
-
-
-def values(problem: Problem, schedule: Schedule) -> tuple[int, ...]:
-    """The value of each of the problem's objectives, in their order."""
-    return tuple(value(problem, schedule, objective) for objective in problem.objectives)
-
-
-def machines(schedule: Schedule) -> int:
-    """Devices with a shard."""
-    return len({shard.device for shard in schedule.shards})
-
-
-def syncs(problem: Problem, schedule: Schedule) -> int:
-    """Waits of devices."""
-    return synchronise(problem, schedule).syncs
-
-
-def transfers(schedule: Schedule) -> int:
-    return len(schedule.transfers)
-
-
-def receivers(schedule: Schedule) -> int:
-    return len({transfer.target for transfer in schedule.transfers})
-
-
-def load(problem: Problem, schedule: Schedule) -> int:
-    """Ticks that the busiest device or channel is busy.  See Note [Interval]."""
-    busy: dict[object, int] = {}
-    for shard in schedule.shards:
-        busy[shard.device] = busy.get(shard.device, 0) + shard.end - shard.start
-    for step in schedule.combines:
-        busy[problem.home] = busy.get(problem.home, 0) + step.end - step.start
-    routes = Routes(problem)
-    for transfer in schedule.transfers:
-        path = routes.path(transfer.source, transfer.target) if transfer.link is not None else None
-        if path is not None and path[0].channel is not None:
-            busy[path[0].channel] = busy.get(path[0].channel, 0) + transfer.busy - transfer.start
-    for shard in schedule.shards:
-        together = problem.phases[shard.phase].together
-        if together is not None and shard.first == 0:  # it keeps its channels to itself
-            paths = [routes.path(source, target) for _, source, target in together.channels]
-            for channel in {path[0].channel for path in paths if path is not None and path[0].channel is not None}:
-                busy[channel] = busy.get(channel, 0) + shard.end - shard.start
-    return max(busy.values(), default=0)
-
-
-def energy(problem: Problem, schedule: Schedule) -> int:
-    """Picojoules.  See Note [Energy]."""
-    names = len(problem.device_names())
-    working = [0] * names
-    on = [not problem.power_off_unused] * names
-    on[problem.home] = True
-    for shard in schedule.shards:
-        working[shard.device] += shard.end - shard.start
-        on[shard.device] = True
-    for step in schedule.combines:
-        working[problem.home] += step.end - step.start
-    total = Fraction(0)
-    for transfer in schedule.transfers:
-        on[transfer.source] = on[transfer.target] = True
-        if transfer.link is not None:
-            total += problem.links[transfer.link].nj_per_byte * transfer.bytes * 1000
-    device = 0
-    for group in problem.devices:
-        for _ in range(group.count):
-            ticks = working[device]
-            total += problem.tick_ns * (group.active_mw - group.idle_mw) * ticks
-            total += problem.tick_ns * group.idle_mw * schedule.makespan if on[device] else 0
-            device += 1
-    return -(-total.numerator // total.denominator)
 
 
 # ------------------------------------------------------------------------------------------ search
@@ -249,11 +153,6 @@ def _settle(state: _State, kept: list[tuple[Objective, int]]) -> None:
     state.budget, state.aborted = asked, aborted
 
 
-def exact_value(problem: Problem, schedule: Schedule, objective: Objective) -> int:
-    """Like `value`, in the finest unit: picojoules."""
-    return energy(problem, schedule) if objective is Objective.ENERGY else value(problem, schedule, objective)
-
-
 def _improve(state: _State, objective: Objective, kept: Sequence[tuple[Objective, int]]) -> tuple[int, str]:
     """Make the objective as good as can be while those kept stay; its lower bound and how that is known."""
     for schedule in _candidates(state, objective, kept):
@@ -262,7 +161,10 @@ def _improve(state: _State, objective: Objective, kept: Sequence[tuple[Objective
         return state.answer.lower_bound, state.answer.proof.method
     if objective is Objective.MACHINES:
         return _fewest_machines(state, kept)
-    found = _by_solver(state, objective, kept)
+    floor = floor_of(state.problem, objective, state.answer.lower_bound)
+    if objective in (Objective.ENERGY, Objective.THROUGHPUT):
+        _anneal(state, objective, kept, floor)
+    found = _by_solver(state, objective, kept, floor)
     if objective is Objective.SYNCS:
         most = min((most for other, most in kept if other is Objective.LATENCY), default=None)
         _offer(state, fewer_syncs(state.problem, state.schedule, most), objective, kept)
@@ -294,6 +196,30 @@ def _candidates(state: _State, objective: Objective, kept: Sequence[tuple[Object
         yield plan_problem(replace(problem, directives=(*problem.directives, place)), fast).schedule
 
 
+def _anneal(state: _State, objective: Objective, kept: Sequence[tuple[Objective, int]], floor: int) -> None:
+    """Modes and orders from the best that is known, by what their schedules are worth."""
+    problem, count = state.problem, len(state.problem.phases)
+    timer = Timer(problem)
+    if count > MOST_EXACT or len(timer.kinds) > MOST_DEVICES or ANNEALING.name in state.budget.without:
+        return
+    costs = Costs(timer)
+    choices, shift = candidate_modes(costs).choices, shifts(costs)
+    deadline = FOREVER if timer.limits.deadline is None else timer.limits.deadline
+    latest = min([deadline, *(most for other, most in kept if other is Objective.LATENCY)])
+
+    def worth(schedule: Schedule) -> int | None:
+        allowed = all(exact_value(problem, schedule, other) <= most for other, most in kept)
+        return exact_value(problem, schedule, objective) if allowed else None
+
+    moves = state.budget.moves * USUAL // max(USUAL, count) // 2
+    for turn, heat in enumerate(HEATS):
+        if exact_value(problem, state.schedule, objective) <= floor:
+            break
+        start = decisions_of(problem, state.schedule, Queueing.INSERT, list(Sending)[turn % 2])
+        better = anneal(timer, choices, start, moves, floor, SEED + turn, shift, heat, Aim(worth, latest))
+        _offer(state, better, objective, kept)
+
+
 def _fewest_machines(state: _State, kept: Sequence[tuple[Objective, int]]) -> tuple[int, str]:
     """Bisection over `limit machines`; what the planner shows impossible, or too slow, is a bound."""
     problem = state.problem
@@ -314,10 +240,9 @@ def _fewest_machines(state: _State, kept: Sequence[tuple[Objective, int]]) -> tu
     return sure, "bound"
 
 
-def _by_solver(state: _State, objective: Objective, kept: Sequence[tuple[Objective, int]]) -> tuple[int, str]:
-    """Bisection by the exact search, for problems that it can take as a whole."""
+def _by_solver(state: _State, objective: Objective, kept: Sequence[tuple[Objective, int]], bottom: int = 0) -> tuple[int, str]:
+    """Bisection by the exact search, for problems that it can take as a whole; nothing is below `bottom`."""
     problem, budget = state.problem, state.budget
-    bottom = floor_of(problem, objective, state.answer.lower_bound)
     names = len(problem.device_names())
     if bottom >= exact_value(problem, state.schedule, objective):
         return bottom, "bound"
@@ -341,7 +266,7 @@ def _by_solver(state: _State, objective: Objective, kept: Sequence[tuple[Objecti
     )
     choices = [list(options) for options in modes.choices]
     goals = Goals(problem, choices, power, steps)
-    times = executions(problem)
+    times = problem.executions
 
     def limit(of: Objective, most: int) -> Limit:
         match of:

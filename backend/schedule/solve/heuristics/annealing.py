@@ -1,13 +1,13 @@
 """Annealing over modes and priorities from a good start: a fixed seed and a fixed number of moves.
 
-A move gives one phase another mode, or moves one phase to another place in the order.  Only makespans that are feasible
-count.
+A move gives one phase another mode, or moves one phase to another place in the order.  Only schedules that are feasible
+count, by their makespan or by what an `Aim` says they are worth.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from math import log
 from random import Random
 from typing import Final, TypeAlias
@@ -24,6 +24,16 @@ WHOLE: Final[Heat] = (0.1, 0.002)
 CUT: Final[Heat] = (0.02, 0.0003)
 """The same where rows are shifted from a start whose cuts are about right."""
 SHIFTED: Final = 0.6
+UNFIT: Final = 1 << 128
+"""More than any schedule is worth."""
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """What is made least in place of the makespan, of schedules that end by `latest`; None: not allowed."""
+
+    worth: Callable[[Schedule], int | None]
+    latest: int = FOREVER
 
 
 def anneal(
@@ -35,6 +45,7 @@ def anneal(
     seed: int = SEED,
     shift: Shift | None = None,
     heat: Heat = WHOLE,
+    aim: Aim | None = None,
 ) -> Schedule | None:
     """The best schedule met in `moves` moves from `start`, or None if none is better; stops at `goal`.
 
@@ -47,7 +58,7 @@ def anneal(
     for p, earlier in enumerate(timer.before):
         for q in earlier:
             after[q].add(p)
-    first = value = _value(timer, start, FOREVER)
+    first = value = _value(timer, start, UNFIT, aim)
     current, best, best_value = start, start, value
     hot, cold, warm = _heats(value, heat)
     cooling = (cold / hot) ** (1.0 / max(1, moves))
@@ -60,34 +71,37 @@ def anneal(
         else:
             trial = _move(random, current, choices, open_phases, timer.before, after)
         most = value + int(-warm * log(1.0 - random.random()))
-        found = _value(timer, trial, most)
+        found = _value(timer, trial, most, aim)
         if found > most:
             continue
-        if value >= FOREVER > found:
+        if value >= UNFIT > found:
             hot, cold, warm = _heats(found, heat)
         current, value = trial, found
         if found < best_value:
             best, best_value = trial, found
             if found <= goal:
                 break
-    return timer.lay_out(best) if best_value < min(first, FOREVER) else None
+    return timer.lay_out(best) if best_value < min(first, UNFIT) else None
 
 
 def _heats(value: int, heat: Heat) -> tuple[float, float, float]:
     """The first and the last temperature, and the one now."""
-    scale = value if value < FOREVER else 1
+    scale = value if value < UNFIT else 1
     return max(1.0, scale * heat[0]), max(0.05, scale * heat[1]), max(1.0, scale * heat[0])
 
 
-def _value(timer: Timer, decisions: Decisions, limit: int) -> int:
-    """The makespan if it is within `limit`; for what does not fit, more the fewer phases fit."""
+def _value(timer: Timer, decisions: Decisions, limit: int, aim: Aim | None) -> int:
+    """The makespan if it is within `limit`, or what the schedule is worth; for what does not fit, more the fewer phases fit."""
     limits = timer.limits
     if limits.machines is not None and len({d for mode in decisions.modes for d, _ in mode}) > limits.machines:
-        return 2 * FOREVER
-    layout = timer.attempt(decisions, limit)
+        return 2 * UNFIT
+    layout = timer.attempt(decisions, limit if aim is None else aim.latest)
     if isinstance(layout, Shortage):
-        return FOREVER + (len(decisions.modes) - layout.placed if layout.device != -2 else 0)
-    return layout.makespan
+        return UNFIT + (len(decisions.modes) - layout.placed if layout.device != -2 else 0)
+    if aim is None:
+        return layout.makespan
+    worth = aim.worth(layout.schedule()) if layout.makespan <= aim.latest else None
+    return UNFIT if worth is None else worth
 
 
 def _move(
