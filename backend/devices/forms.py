@@ -28,6 +28,8 @@ from ..kernels.build import Body, build_body
 from ..kernels.ir import Apply, Coordinate, Form, Literal, Load
 from ..kernels.narrowing import narrow
 from ..kernels.nest import Nest, plan_nest
+from ..scalar.table import class_of
+from .spans import largest, smallest
 
 Number: TypeAlias = Callable[[Size], int]
 Types: TypeAlias = Mapping[ValueId, ArrayType]
@@ -81,7 +83,7 @@ class Reduced:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A phase as it will run; `written`: bytes of its results; `depth`: applications that wait for one another; `lines`: how
+    """A phase as it will run; `written`: bytes of its results; `chain`: applications that wait for one another; `lines`: how
     often its innermost loops (one, or two where they reduce across) are entered, `line`: the length of the last that is not
     reduced; `nanoseconds`: of the work that the policy sees in it; `nest`: its loops; `chained`: is it a chain along rows?"""
 
@@ -91,10 +93,10 @@ class Work:
     written: tuple[tuple[Kind, int], ...]
     applied: tuple[Applied, ...]
     reduced: tuple[Reduced, ...]
-    depth: int
+    chain: tuple[Applied, ...]
     lines: int
     line: int
-    nanoseconds: float
+    nanoseconds: int
     nest: Nest
     chained: bool
 
@@ -118,13 +120,13 @@ def work_of(phase: Structured, types: Types, extents: tuple[int, ...], number: N
     inner = _inner(nest)
     streams = _streams(phase, reads, shapes, steps, kinds, extents, inner)
     if body is None:
-        applied, depth = _calls(phase, reads, extents)
+        applied = chain = _calls(phase, reads, extents)
         results = [(types[r.value].element.kind, r.reduction) for r in phase.results]
         points = [prod(extents)] * len(results)
     else:
         body = narrow(body)
         counted = {r.node for r in body.results if r.reduction == "add" and _is_count(body, r.node)}
-        applied, depth = _kernel(body, reads, extents, inner, counted)
+        applied, chain = _kernel(body, reads, extents, inner, counted)
         results = [(Kind.BOOL if r.node in counted else r.kind, r.reduction) for r in body.results]
         points = [prod(extents)] * len(results)
     cells = prod(extents[:-1]) if reduces else prod(extents)
@@ -134,9 +136,9 @@ def work_of(phase: Structured, types: Types, extents: tuple[int, ...], number: N
     lines = 1 if nest.form is Form.ALONG else prod(nest.sizes[: -2 if across else -1])
     line = nest.sizes[-2 if across else -1] if nest.sizes and nest.form is not Form.ALONG else 0
     made = [(types[r.value].element.kind, prod(map(number, types[r.value].shape))) for r in phase.results]
-    written = tuple((kind, min(cells, whole) * kind.bytes) for kind, whole in made)
-    seen = 0.0 if body is None else policy.work(body, prod(extents))
-    return Work(Tier.CALLS if body is None else Tier.KERNEL, prod(extents), streams, written, applied, reduced, depth,
+    written = tuple((kind, smallest(cells, whole) * kind.bytes) for kind, whole in made)
+    seen = 0 if body is None else policy.work(body, prod(extents))
+    return Work(Tier.CALLS if body is None else Tier.KERNEL, prod(extents), streams, written, applied, reduced, chain,
                 lines, line, seen, nest, chained)  # fmt: skip
 
 
@@ -190,9 +192,9 @@ def _streams(phase: Structured, reads: Sequence[Axes], shapes: Sequence[tuple[in
     found: dict[ValueId, Stream] = {}
     for read, on, shape, own, kind in zip(phase.reads, reads, shapes, steps, kinds, strict=True):
         moving = [abs(own[axis]) for axis in inner & on]
-        apart = max(1, min(LINE // kind.bytes, min(moving, default=1)))  # what lies between is read too, in lines of the cache
-        size = min(prod(shape), prod(extents[axis] for axis in on) * apart) * kind.bytes
-        across = bool(moving) and min(moving) > 1
+        apart = largest(1, smallest(LINE // kind.bytes, *moving or (1,)))  # what lies between is read too, in lines of the cache
+        size = smallest(prod(shape), prod(extents[axis] for axis in on) * apart) * kind.bytes
+        across = bool(moving) and smallest(*moving) > 1
         before = found.get(read.value)
         if before is None or (size, across) > (before.size, before.across):
             found[read.value] = Stream(read.value, kind, size, across or (before is not None and before.across))
@@ -210,10 +212,10 @@ def _is_count(body: Body, place: int) -> bool:
 
 def _kernel(
     body: Body, reads: Sequence[Axes], extents: Sequence[int], inner: Axes, counted: Collection[int]
-) -> tuple[tuple[Applied, ...], int]:
-    """See Note [What counts]."""
+) -> tuple[tuple[Applied, ...], tuple[Applied, ...]]:
+    """See Note [What counts]; and the longest chain, of which transcendental functions take most."""
     varying: list[Axes] = []
-    depths: list[int] = []
+    chains: list[tuple[Applied, ...]] = []
     found: list[Applied] = []
     whole = prod(extents)
     for place, node in enumerate(body.nodes):
@@ -228,18 +230,23 @@ def _kernel(
                 points = whole if on & inner else prod(extents[axis] for axis in on)
                 each = node.kind.bytes + sum(body.kinds[a].bytes for a in node.args)
                 constant = any(isinstance(body.nodes[a], Literal) for a in node.args)
+                applied = Applied(node.function, node.compute, node.kind, points, each, node.parameter, constant)
                 if place not in counted:
-                    found.append(Applied(node.function, node.compute, node.kind, points, each, node.parameter, constant))
-                depths.append(1 + max((depths[a] for a in node.args), default=0))
+                    found.append(applied)
+                chains.append((*max((chains[a] for a in node.args), key=_length, default=()), applied))
                 continue
             case _:
                 varying.append(frozenset())
-        depths.append(0)
-        assert len(depths) == place + 1
-    return tuple(found), max(depths, default=0)
+        chains.append(())
+        assert len(chains) == place + 1
+    return tuple(found), max(chains, key=_length, default=())
 
 
-def _calls(phase: Structured, reads: Sequence[Axes], extents: Sequence[int]) -> tuple[tuple[Applied, ...], int]:
+def _length(chain: tuple[Applied, ...]) -> tuple[int, int]:
+    return sum(class_of(one.function) == "transcendental" for one in chain), len(chain)
+
+
+def _calls(phase: Structured, reads: Sequence[Axes], extents: Sequence[int]) -> tuple[Applied, ...]:
     varying: list[Axes] = []
     found: list[Applied] = []
     for node in phase.body:
@@ -257,7 +264,7 @@ def _calls(phase: Structured, reads: Sequence[Axes], extents: Sequence[int]) -> 
             case _:
                 axis = getattr(node, "axis", None)
                 varying.append(frozenset({axis}) if axis is not None and extents[axis] != 1 else frozenset())
-    return tuple(found), len(found)
+    return tuple(found)
 
 
 _POWERS: Final = {2.0: "mul", 0.5: "sqrt"}

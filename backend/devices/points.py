@@ -22,9 +22,10 @@ from ...typechecker.elements import Kind
 from ...typechecker.scalars import is_sequential
 from ..kernels import policy
 from ..scalar.table import class_of
-from .forms import ALONG, Reduced, Tier, Work
+from .forms import ALONG, Applied, Reduced, Tier, Work
 from .keys import scalar_stems
 from .rates import Around, Rates
+from .spans import largest, smallest
 from .tables import Grains, Table
 from .teams import Shared, Sharing, overlapped, rows_shared_out, shared_out, together
 
@@ -47,7 +48,7 @@ def work_grains(work: Work, rates: Rates, around: Around = ALONE) -> Grains:
     fresh = sum(_fresh(size, rates) for _, size in work.written if not work.reduced)
     alone = overlapped(moved, computed)
     if work.points >= policy.SHARED_CALLS and rates.device.threads > 1:
-        alone = min(alone, together(moved, computed, Shared(Sharing.WOKEN), rates))
+        alone = smallest(alone, together(moved, computed, Shared(Sharing.WOKEN), rates))
     return Grains(start + fresh + alone)
 
 
@@ -94,17 +95,32 @@ def applied_grains(work: Work, rates: Rates) -> int:
     return _applied(work, "ufunc.", rates) + reduced
 
 
+def chained_grains(work: Work, rates: Rates) -> int:
+    """What the applications take that wait for one another, where nothing else goes on meanwhile."""
+    turn = rates.require(("turn",), Kind.F64).rate(3 * Kind.F64.bytes * work.points)
+    alone, among = rates.table(("turn.exp",), Kind.F64), rates.table(("point.exp",), Kind.F64)
+    total = 0
+    for one in work.chain:
+        waits = turn
+        if class_of(one.function) == "transcendental" and alone is not None and among is not None:
+            size = among.size[0]  # a series waits for itself: so much longer as `exp` does
+            waits = largest(turn, _each(one, "point.", rates) * alone.rate(size) // among.rate(size))
+        total += waits
+    return total
+
+
 def moved_grains(work: Work, rates: Rates, around: Around) -> int:
     """See Note [Moving]."""
     moved, own = 0, work.own
     for stream in work.reads:
-        where = max(around.since.get(stream.value, own), stream.size)
+        where = largest(around.since.get(stream.value, own), stream.size)
         moved += _stream("read", stream.size, where, rates)
         if stream.across and (strided := rates.table(("strided",), stream.kind)) is not None:
             moved += strided.rate(stream.size)
     if not work.reduced:
         for _, size in work.written:
-            moved += _stream("read", size, size, rates) if rates.reuses else _stream("write", size, max(own, around.total), rates)
+            where = size if rates.reuses else largest(own, around.total)
+            moved += _stream("read" if rates.reuses else "write", size, where, rates)
     return moved
 
 
@@ -120,9 +136,13 @@ def _applied(work: Work, prefix: str, rates: Rates) -> int:
             size, called = row.points * row.kind.bytes, prefix == "ufunc."
             total += _looked_up(row.function, "ufunc.reduce.", row.kind, size, rates) if called else _reduced(row, rates)
             continue
-        table = _table_of(one.function, one.compute, one.kind, one.parameter, prefix, rates, constant=one.constant)
-        total += table.rate(one.points * one.each)
+        total += _each(one, prefix, rates)
     return total
+
+
+def _each(one: Applied, prefix: str, rates: Rates) -> Grains:
+    table = _table_of(one.function, one.compute, one.kind, one.parameter, prefix, rates, constant=one.constant)
+    return table.rate(one.points * one.each)
 
 
 def _table_of(function: str, compute: Kind, kind: Kind, parameter: int, prefix: str, rates: Rates, *, constant: bool) -> Table:

@@ -1,8 +1,9 @@
 """Loops that run as kernels: element-wise ones, all turns of an element before the next, and those over rotations of their state,
 a call a turn.  `kernels.loops` and `kernels.stencils` say which.
 
-Note [Turns].  In a turn an application may have to wait for the one before; `turn` is what it takes then, `point` what it takes
-when others go on meanwhile.  A turn takes the longer of all its applications and its longest chain of them.
+Note [Turns].  In a turn an application may have to wait for the one before; `turn` is what it takes then (`turn.exp` a
+transcendental one), `point` what it takes when others go on meanwhile.  A turn takes the longer of all its applications and its
+longest chain of them.
 
 Neighbours: `forms`, `points` (one turn), `cost` (other loops).
 """
@@ -19,8 +20,9 @@ from ..kernels.build import build_body
 from ..kernels.loops import build_loop, merge_loop
 from ..kernels.stencils import merge_stencil, rotation_amounts
 from .forms import Number, Types, Work, work_of
-from .points import applied_grains, moved_grains, shared_work, step
+from .points import applied_grains, chained_grains, moved_grains, shared_work, step
 from .rates import Around, Rates
+from .spans import largest
 from .tables import Grains
 from .teams import Sharing, overlapped, together
 
@@ -70,8 +72,7 @@ def _turns_of_elements(
     if work is None:
         return Grains(0)
     around = rates.around.get(loop.id, Around())
-    chain = work.depth * rates.require(("turn",), Kind.F64).rate(3 * Kind.F64.bytes * work.points)
-    computed = number(loop.trip) * max(chain, applied_grains(work, rates))
+    computed = number(loop.trip) * largest(chained_grains(work, rates), applied_grains(work, rates))
     moved = moved_grains(work, rates, around)
     return Grains(step(rates, around) + together(moved, computed, shared_work(work, rates, number(loop.trip)), rates))
 

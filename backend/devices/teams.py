@@ -20,7 +20,8 @@ from ..kernels import policy
 from ..kernels.ir import BLOCK, Form
 from ..kernels.nest import Nest
 from .rates import Rates
-from .tables import GRAIN, Table
+from .spans import largest, smallest
+from .tables import GRAIN, Grains, Table
 
 OVERLAP: Final = (1, 8)
 """The part of the shorter of moving and computing that the longer does not hide."""
@@ -48,7 +49,7 @@ class Shared:
 ALONE: Final = Shared()
 
 
-def shared_out(nest: Nest, reduces: bool, nanoseconds: float, threads: int, turns: int = 1) -> Shared:
+def shared_out(nest: Nest, reduces: bool, nanoseconds: int, threads: int, turns: int = 1) -> Shared:
     """How work is shared of which the policy takes one turn for so long."""
     if threads <= 1 or nanoseconds < policy.SHARED_NANOSECONDS:
         return ALONE
@@ -61,7 +62,7 @@ def shared_out(nest: Nest, reduces: bool, nanoseconds: float, threads: int, turn
     return Shared(Sharing.WOKEN if whole > policy.WORTH_WAKING else Sharing.CUT, joined)
 
 
-def rows_shared_out(nest: Nest, nanoseconds: float, threads: int, moves: bool) -> Shared:
+def rows_shared_out(nest: Nest, nanoseconds: int, threads: int, moves: bool) -> Shared:
     """The same of a chain along rows; `moves`: does it write as much as it reads?"""
     if threads <= 1 or nanoseconds < policy.CREW_NANOSECONDS or not any(size >= 2 * threads for size in nest.sizes[:-1]):
         return ALONE
@@ -79,7 +80,8 @@ def _has_cells(nest: Nest, reduces: bool, threads: int) -> bool:
 
 
 def overlapped(moved: int, computed: int) -> int:
-    return max(moved, computed) + min(moved, computed) * OVERLAP[0] // OVERLAP[1]
+    longer, shorter = largest(moved, computed), smallest(moved, computed)
+    return Grains(longer + shorter * OVERLAP[0] // OVERLAP[1])
 
 
 def together(moved: int, computed: int, shared: Shared, rates: Rates) -> int:
@@ -105,5 +107,5 @@ def _mapped(alone: int, table: Table) -> int:
     """Below the first point the same is added as there; above the last, times are in proportion."""
     least = table.size[0] * GRAIN
     if alone < least:
-        return max(alone // 2, alone + (table.ns[0] - table.size[0]) * GRAIN)
-    return int(table.rate(-(-alone // GRAIN)))
+        return Grains(largest(alone // 2, alone + (table.ns[0] - table.size[0]) * GRAIN))
+    return table.rate(-(-alone // GRAIN))

@@ -49,13 +49,13 @@ MANY: Final = 6
 
 SHARED_CALLS: Final = 1 << 19
 """Points from which the boxes of NumPy calls use the whole team."""
-SHARED_NANOSECONDS: Final = 8_000.0
+SHARED_NANOSECONDS: Final = 8_000
 """Work from which a launch has helpers: one that is awake comes in about a microsecond."""
 WORTH_WAKING: Final = 60_000
 """Nanoseconds of a lone launch that are worth waking helpers for."""
-CREW_NANOSECONDS: Final = 150_000.0
+CREW_NANOSECONDS: Final = 150_000
 """Work from which threads of Python's are asked."""
-LONG_NANOSECONDS: Final = 10e6
+LONG_NANOSECONDS: Final = 10_000_000
 """Work from which pieces are handed out by Python, so that an interrupt is heard between them."""
 
 
@@ -128,9 +128,9 @@ def is_worth(code: Code, nanoseconds: float) -> bool:
     return False
 
 
-def work(body: Body, points: int) -> float:
+def work(body: Body, points: int) -> int:
     """Nanoseconds that a kernel takes on one thread, roughly."""
-    return points * (0.25 + 0.1 * body.operations + 1.2 * body.transcendental)
+    return points * (25 + 10 * body.operations + 120 * body.transcendental) // 100
 
 
 def is_worthwhile(kernel: Code, body: Body, points: int, runs: int = 1) -> bool:

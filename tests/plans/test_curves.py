@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import tomllib
+from dataclasses import replace
 from fractions import Fraction
+from itertools import pairwise
 from random import Random
 
 import pytest
 from share import share
 
 from rho import backend
+from rho.backend.devices.cost import phase_ticks
+from rho.backend.devices.profile import DeviceProfile
 from rho.backend.devices.reading import read_profile
+from rho.backend.devices.shipped import load_profile
+from rho.backend.graph.phases import Loop, Structured
 from rho.backend.schedule.facts.sharding import box_of, space_of
 from rho.backend.schedule.problem import Ticks
 from rho.backend.schedule.program.problem_of import ProgramProblem, problem_of
@@ -71,3 +77,46 @@ def test_a_step_is_where_the_table_has_it() -> None:
     assert (table.at(1250) * tick, table.at(1375) * tick) == (100_000, 1_000_000)
     assert table.most(100_000 // tick, 7000) == 1250
     assert table.least(1251, 7000) == table.at(1251) > 100_000 // tick
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "input x : f64[n]\noutput y ← 1○x+0.5", "input x : f64[n]\n+/x×x", "input x : f64[n 8]\noutput y ← +/x",
+        "input x : f64[n 8]\noutput y ← (*x)÷8×x", "input x : f64[n]\noutput y ← {1○⍵}⍣50 ⊢ x",
+        "input x : f64[n]\noutput y ← {⍵×0.5+⍵}⍣50 ⊢ x",
+    ],
+)  # fmt: skip
+def test_measured_tables_bound_ranges_too(text: str) -> None:
+    """Parts of phases that were measured one by one, and how threads share them, are formulas of the rows as whole tables are."""
+    profile, rows = load_profile("default-compiled"), 1_000_000
+    profile = replace(profile, devices=(replace(profile.home, threads=2),))
+    core = check(Source("<measured>", text)).core
+    bound = backend.bind_shapes(core, {"x": (rows, 8)[: 2 if "8]" in text else 1]})
+    phase = next(p for p in bound.graph.phases if isinstance(p, Structured | Loop))
+    table = phase_ticks(phase, bound, profile, profile.home.name, axis=0, rows=rows)
+    assert table is not None
+    sizes = sorted(Random(1).sample(range(1, rows), 40))
+    for least, most in pairwise(sizes):
+        inside = min(table.at(size) for size in range(least, most + 1, max(1, (most - least) // 400)))
+        assert table.least(least, most) <= inside and 20 * table.least(least, most) >= 19 * inside
+    assert table.rate(rows) <= min(Fraction(table.at(size), size) for size in sizes)
+    assert table.rate(rows) * rows * 2 > table.at(rows)
+
+
+def test_a_series_in_a_loop_waits_for_itself() -> None:
+    """A turn of `1○` takes longer than its throughput says, as much as that of `*` was measured to."""
+    profile = load_profile("default-compiled")
+    waits = replace(profile, devices=(without(profile.home, "turn.exp.f64"),))
+    core = check(Source("<series>", "input x : f64[n]\noutput y ← {1○⍵}⍣50 ⊢ x")).core
+    bound = backend.bind_shapes(core, {"x": (1_000_000,)})
+    loop = next(phase for phase in bound.graph.phases if isinstance(phase, Loop))
+    alone, among = (phase_ticks(loop, bound, one, one.home.name) for one in (profile, waits))
+    assert alone is not None and among is not None
+    exp = profile.home.ops
+    ratio = Fraction(exp["turn.exp.f64"].ns[0], exp["point.exp.f64"].ns[0])
+    assert ratio > 2 and Fraction(9, 10) * ratio < Fraction(alone.at(1), among.at(1)) < Fraction(11, 10) * ratio
+
+
+def without(device: DeviceProfile, table: str) -> DeviceProfile:
+    return replace(device, ops={name: one for name, one in device.ops.items() if name != table})

@@ -32,11 +32,19 @@ def measure(threads: int, start: int, clock: Clock, rounds: int, until: int) -> 
     """`start`: nanoseconds before the first turn."""
     found: dict[str, Table] = {}
     points, trips = 1 << 15, 40
-    run = prepared(f"input x : f64[n]\noutput y ← {{0.5+⍵×0.5}}⍣{trips} ⊢ x\n", {"x": np.linspace(0, 1, points)}, 1)
-    if any(isinstance(phase, Structured) for phase, _ in run()):
+
+    def turn(body: str) -> int | None:
+        """Nanoseconds of a turn; None: the loop is no kernel."""
+        run = prepared(f"input x : f64[n]\noutput y ← {body}⍣{trips} ⊢ x\n", {"x": np.linspace(0, 1, points)}, 1)
+        if any(isinstance(phase, Structured) for phase, _ in run()):
+            return None
+        return max(2, (low([_loop(run()) for _ in range(9)]) - start) // trips)
+
+    plain, series = turn("{0.5+⍵×0.5}"), turn("{*-⍵}")
+    if plain is None or series is None:
         return {}
-    times = [_loop(run()) for _ in range(9)]
-    found["turn.f64"] = Table((points * 3 * WIDTH,), (max(1, (low(times) - start) // (2 * trips)),))
+    found["turn.f64"] = Table((points * 3 * WIDTH,), (plain // 2,))
+    found["turn.exp.f64"] = Table((points * 2 * WIDTH,), (max(1, series - plain // 2),))
     found.update(_long(threads, start, rounds))
     for name, text in (("line", _VECTOR), ("plane", _TABLE)):
         found.update(_rotating(name, text, threads, start, clock, rounds, until))
