@@ -164,10 +164,7 @@ class Kernel:
     state's first value, and the node that is its next one; results are such loads, and mean the last values.
 
     With `length` the last axis is of just this length: at most `LANES` items side by side to be reduced (ALONG, `short_rows`), or
-    a few to be done for many rows at once (MAP, `flat_maps`).
-
-    With `ghosts` each row of a result (MAP) is written with its wrapped neighbours beside it: as many of its last items before it
-    as scalar number `ghosts` says, and of its first ones behind it as the scalar after that says."""
+    a few to be done for many rows at once (MAP, `flat_maps`)."""
 
     form: Form
     axes: int
@@ -179,7 +176,6 @@ class Kernel:
     stores: Stores = Stores.PLAIN
     steps: tuple[tuple[int, int], ...] = ()
     trip: int = -1
-    ghosts: int = -1
     length: int = 0
 
     @property

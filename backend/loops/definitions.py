@@ -74,6 +74,10 @@ class Definitions:
                 low, high = min(ends[0], following.constant - ends[1]), max(ends[1], following.constant - ends[0])
                 self._turns[carried.inside] = self._turns[carried.result] = low, high
 
+    def alternates(self, register: str) -> bool:
+        """Is it a carried number that is i, s - i, i, …?"""
+        return register in self._turns
+
     def _ends(self, register: str) -> tuple[int, int] | None:
         """Constant bounds of a register that its definition shows."""
         form = self.form(register)

@@ -21,7 +21,7 @@ from rho.backend.graph.phases import LibraryPhase
 from rho.backend.graph.registry import LIBRARY
 from rho.backend.graph.scratch import RULES
 from rho.backend.run import pool
-from rho.backend.run.cpu import bands, space
+from rho.backend.run.cpu import space, tiles
 from rho.backend.run.cpu.library import keys, sequential
 from rho.backend.schedule.facts import workspace
 from rho.tests.backend.differential import checked
@@ -350,9 +350,9 @@ TURNING = """{⍵+0.1×((1⊖⍵)+(¯1⊖⍵)+(1⌽⍵)+¯1⌽⍵)-4×⍵}⍣20 
 {0.5×⍵+⍤1 ⊢ T[;3]}⍣5 ⊢ A""".splitlines()
 
 
-def test_loops_in_bands_and_packed_operands_are_planned(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_loops_in_tiles_and_packed_operands_are_planned(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RHO_KERNELS", "always")
-    monkeypatch.setattr(bands, "_buffer_bytes", lambda: 16 << 20)  # a machine with a large cache
+    monkeypatch.setattr(tiles, "cache_bytes", lambda: 16 << 20)  # a machine with a large cache
     monkeypatch.setitem(INPUTS, "Q", ("f64[200 q]", RNG.standard_normal((200, 300))))
     monkeypatch.setitem(INPUTS, "T", ("f64[r 40]", RNG.standard_normal((ROWS, 40))))
     monkeypatch.setitem(INPUTS, "L", ("f64[64 l]", RNG.standard_normal((64, 2500))))

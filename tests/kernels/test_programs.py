@@ -9,7 +9,8 @@ import pytest
 
 from rho import backend
 from rho.backend.kernels import policy
-from rho.backend.run.cpu import loops, stencils
+from rho.backend.run.cpu import loops, regions
+from rho.backend.run.cpu.tiles import Stretches
 from rho.backend.schedule.plan.model import Device
 from rho.tests.backend.differential import checked, run_both
 from rho.tests.backend.test_differential import DECLARED, PROGRAMS, data
@@ -114,16 +115,15 @@ def test_stencils(text: str) -> None:
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_stencils_have_the_bits_of_their_turns(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rho.backend.run.cpu.stencils.PARALLEL", 1)
-    monkeypatch.setattr("rho.backend.run.cpu.cuts.PARALLEL", 1)
     text = "input A : f64[n m]\noutput r ← {⍵+0.1×((1⊖⍵)+(¯1⊖⍵)+(1⌽⍵)+¯2⌽⍵)-4×⍵}⍣7 ⊢ A\n"
     core = checked(text)
     assert core is not None
     given = {"A": np.random.default_rng(1).random((33, 61))}
     bound = backend.load(core, given, {})
     calls: list[int] = []
-    original = stencils.Bands.run
-    monkeypatch.setattr(stencils.Bands, "run", lambda *args: (calls.append(1), original(*args))[1])
+    original = regions.run_tiles
+    monkeypatch.setattr(regions, "stretches_of", lambda rows, turns, threads: Stretches(2, 5))
+    monkeypatch.setattr(regions, "run_tiles", lambda *args: (calls.append(1), original(*args))[1])
     made = []
     for mode in ("always", "off"):
         monkeypatch.setenv(policy.SWITCH, mode)

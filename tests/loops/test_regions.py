@@ -66,7 +66,7 @@ def test_bits(text: str, makes: list[Make], ran: list[str], monkeypatch: pytest.
     for run in regions._runs.values():
         if run.region is not None:
             verify(run.region.program)
-            for program, _ in run.codes.values():
+            for program, _, _ in run.codes.values():
                 verify(program)
 
 

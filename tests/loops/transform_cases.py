@@ -9,6 +9,7 @@ from rho.backend.loops.transform import (
     forwarding,
     fusing,
     hoisting,
+    narrowing,
     sharing,
     splitting,
     unrolling,
@@ -16,6 +17,36 @@ from rho.backend.loops.transform import (
 )
 
 CASES = {
+    # ------------------------------------------------------------------------------------------ narrowing
+    "neighbours that are counted": (narrowing, """
+        input x: bool[n] output y: bool[n] three: i64 = 3
+        for i in 0..n vector { p = x[i] a: i64 = convert:bool(p) b: i64 = add(a, a) c: bool = eq:i64(b, three) y[i] = c }
+        """, """
+        input x: bool[n] output y: bool[n] three: i64 = 3 three.1: u8 = 3
+        for i in 0..n vector { p = x[i] a: u8 = convert:bool(p) b: u8 = add(a, a) c: bool = eq:u8(b, three.1) y[i] = c }
+        """),
+    "scratch between nests, widened for a result": (narrowing, """
+        input x: u8[n] output y: i64[n] scratch t: i64[n]
+        for i in 0..n vector { p = x[i] a: i64 = convert:u8(p) b: i64 = mul(a, a) t[i] = b }
+        for j in 0..n vector { q = t[j] r: i64 = add(q, q) y[j] = r }
+        """, """
+        input x: u8[n] output y: i64[n] scratch t: i32[n]
+        for i in 0..n vector { p = x[i] a: i32 = convert:u8(p) b: i32 = mul(a, a) t[i] = b }
+        for j in 0..n vector { q = t[j] r: i32 = add(q, q) r.1: i64 = convert:i32(r) y[j] = r.1 }
+        """),
+    "numbers of which nothing is known": (narrowing, """
+        input x: i64[n] input z: bool[n] output y: i64[n]
+        for i in 0..n vector { p = x[i] q = z[i] a: i64 = convert:bool(q) b: i64 = add(p, a) y[i] = b }
+        """, None),
+    "an index": (narrowing, """
+        input x: u8[n] output y: f64[256] one: f64 = 1.0 k: i64 = 1
+        for i in 0..n serial { p = x[i] a: i64 = convert:u8(p) b: i64 = sub(a, k) c: i64 = add(b, k) y[c] = one }
+        """, None),
+    "what grows from iteration to iteration": (narrowing, """
+        input x: bool[n] output y: i64[] none: i64 = 0
+        for i in 0..n serial carried (s: i64 = none -> t => u) { p = x[i] a: i64 = convert:bool(p) t: i64 = add(s, a) }
+        y[] = u
+        """, None),
     # ------------------------------------------------------------------------------------------ folding
     "a condition that bounds imply": (folding, """
         output y: f64[n]

@@ -26,7 +26,6 @@ from ...kernels.build import bits_of
 from ...kernels.ir import BLOCK, Apply, Form, Kernel, Result, kind_of
 from ...kernels.llvm_leaf import vector_bytes
 from ..builder import at
-from ..forms import minus
 from ..ir import ZERO, Index, LoopKind, Program, plus, times
 from ..llvm import llvm_text
 from ..orders import MOST, Cells, Items, Sum, from_the_right, ordered
@@ -88,8 +87,6 @@ class Lowering(KernelItems):
                     self.store(place, here, known)
                 if kernel.form is Form.COLUMNS:
                     self.down_columns(here, known)
-            if kernel.ghosts >= 0:
-                self.ghosts(point)
 
     def store(self, place: int, point: Sequence[Index], known: dict[int, str]) -> None:
         for part, node in enumerate(self.kernel.results[place].nodes):
@@ -311,16 +308,6 @@ class Lowering(KernelItems):
         here = row if counted is Kind.I64 else b.apply("convert", (row,), Kind.I64, counted)
         return [b.apply("select", (better, item, before), kind, kind),
                 b.apply("select", (better, here, state.pop(0)), counted, counted)]  # fmt: skip
-
-    def ghosts(self, point: Sequence[Index]) -> None:
-        """The ends of a row of each result beside its other ends (`Kernel.ghosts`)."""
-        kernel, row = self.kernel, at(self.sizes[-1])
-        before, behind = (at(self.scalars[kernel.ghosts + side]) for side in range(2))
-        for place in range(len(kernel.results)):
-            for count, source, target in ((before, minus(row, before), minus(ZERO, before)), (behind, ZERO, row)):
-                with self.b.range(LoopKind.VECTOR, count) as loop:
-                    item = self.b.load(self.results[place], self.target(place, [*point, plus(source, at(loop.index))]))
-                    self.b.store(self.results[place], self.target(place, [*point, plus(target, at(loop.index))]), item)
 
 
 def _counted(kind: Kind) -> Kind:

@@ -18,7 +18,7 @@ from typing import Final, TypeAlias
 
 from .. import dumping
 from ..ir import Program
-from . import contracting, dead, folding, forwarding, fusing, hoisting, sharing, splitting, unrolling, vectorising
+from . import contracting, dead, folding, forwarding, fusing, hoisting, narrowing, sharing, splitting, unrolling, vectorising
 
 Transformation: TypeAlias = Callable[[Program], Program]
 
@@ -33,6 +33,7 @@ PIPELINE: Final[tuple[tuple[Transformation, tuple[Transformation, ...]], ...]] =
     (vectorising.run, ()),
     (fusing.run, _TIDY),
     (contracting.run, _TIDY),
+    (narrowing.run, (folding.run, *_TIDY)),
     (unrolling.run, (folding.run, *_TIDY)),
     (splitting.run, (folding.run, unrolling.run, folding.run, *_TIDY)),
 )

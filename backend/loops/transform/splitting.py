@@ -81,7 +81,7 @@ class _Splitting:
         return loop if _is_short(loop, 1, facts) else replace(loop, body=self.block(loop.body, facts.within(loop)))
 
     def borders(self, loop: For, facts: Facts) -> list[Index]:
-        """Where conditions of the body change: the first two, the lower one first if that is known."""
+        """Where conditions of the body change: the first two, the lower one first."""
         is_clamped = len(loop.lower) > 1 or len(loop.upper) > 1
         if loop.step != 1 or loop.until is not None or is_clamped or _is_halved(loop) or _is_short(loop, _SHORT, facts):
             return []
@@ -95,7 +95,7 @@ class _Splitting:
                 if not here.proves(minus(own, border)) and not here.proves(minus(minus(border, ONE), own)):
                     borders.append(border)
         borders = borders[:_MOST_BORDERS]
-        return borders[::-1] if len(borders) > 1 and facts.proves(minus(*borders)) else borders
+        return borders[::-1] if len(borders) > 1 and _is_above(borders[0], borders[1], facts) else borders
 
     def below(self, statement: Statement) -> list[Index]:
         """Forms that are below 0 on one side of a border."""
@@ -122,6 +122,13 @@ class _Splitting:
 def _over(loop: For, lower: tuple[Index, ...], upper: tuple[Index, ...], initial: list[str]) -> For:
     carried = tuple(replace(c, initial=first) for c, first in zip(loop.carried, initial, strict=True))
     return replace(loop, lower=lower, upper=upper, carried=carried)
+
+
+def _is_above(one: Index, other: Index, facts: Facts) -> bool:
+    """Is a border behind another one?  Where sizes decide, one that has sizes is taken to be (they are seldom that small)."""
+    if facts.proves(minus(one, other)):
+        return True
+    return not facts.proves(minus(other, one)) and bool(one.terms) and not other.terms
 
 
 def _is_short(loop: For, most: int, facts: Facts) -> bool:

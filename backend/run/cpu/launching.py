@@ -141,6 +141,10 @@ class Launch:
         self._start = self._words.ctypes.data
         self.count = count
 
+    def blocks(self, count: int, width: int) -> NumArray:
+        """The words of the pieces, a row each, to be changed between runs."""
+        return self._words[-count * width :].reshape(count, width)
+
     def run(self, addresses: Sequence[int]) -> tuple[int, int]:
         """The code of the first piece that fails and its word; the code is 0 if none does."""
         block = (ctypes.c_int64 * (self.count + 1))(*addresses)

@@ -22,12 +22,10 @@ from ...kernels import policy
 from ...kernels.ir import Stores
 from ...kernels.llvm_leaf import is_installed
 from ...kernels.loops import build_loop, merge_loop
-from ...kernels.stencils import rotation_amounts
 from ...loops.lower.kernel import KernelCode
 from .compiled import CompiledRun
 from .kinds import FILLS
 from .packing import packed
-from .stencils import Stencil
 from .views import compile_view
 
 LoopRunner: TypeAlias = Callable[[Mapping[ValueId, Any], list[Any], int], "tuple[Any, ...] | None"]
@@ -78,8 +76,6 @@ def _compiled(
     if mode is policy.Mode.OFF or not is_installed():
         return None
     phase = merge_loop(loop, kinds, shapes)
-    if phase is None and rotation_amounts(loop):
-        return Stencil(loop, kinds, shapes, number, threads).repeat
     if phase is None or any(size.constant is None for size in traverse.sizes(phase)):
         return None
     body = build_loop(phase, complexes=True)

@@ -32,6 +32,7 @@ from ...loops.lower.region import Region, literals_of, lower_region
 from ...loops.lower.values import Check, Data, Ended, Given, Made, Scratch, State, Turn, Unsupported
 from ...loops.transform import optimise, progressions
 from ...loops.transform.progressions import Direction, Known, Progression
+from ...loops.transform.tiling import Tiled, tiled
 from ..device import Backend, Types
 from ..failures import CheckFailed, outside
 from ..pool import room
@@ -40,6 +41,7 @@ from .compiled import CALL
 from .kinds import DTYPES, NumArray
 from .routines import Routines, in_parts
 from .scalars import implementation
+from .tiles import Rows, run_tiles, stretches_of
 
 Phases: TypeAlias = Mapping[PhaseId, AnyPhase]
 BackendOf: TypeAlias = Callable[[int], Backend]
@@ -62,6 +64,8 @@ _GROWTH: Final = 16
 ROUTINE: Final = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
 _MOST_VARIANTS: Final = 4
 """Layouts and index vectors for which there is code; what else comes is served by code that loads its index vectors."""
+_NANOSECONDS: Final = 0.2
+"""What a scalar function costs in code at each point."""
 _MOST_INDICES: Final = 1 << 14
 _MOST_FIRST: Final = 8
 """Index vectors are recognised that are no longer than the one, and begin below the other."""
@@ -84,6 +88,8 @@ class Compiled:
     program: Program
     call: Callable[[int], int]
     words: int
+    address: int
+    tiled: Tiled | None
 
 
 @dataclass(slots=True)
@@ -96,7 +102,7 @@ class RegionRun:
     saved: float = 0.0
     asked: bool = False
     compiled: dict[Key, Compiled | None] = field(default_factory=dict)
-    codes: dict[Key, tuple[Program, LoopCode]] = field(default_factory=dict)
+    codes: dict[Key, tuple[Program, Tiled | None, LoopCode]] = field(default_factory=dict)
     constants: dict[str, NumArray] = field(default_factory=dict)
     estimated: Iteration | None = None
     single: tuple[str, ...] = ()
@@ -200,12 +206,14 @@ class RegionRun:
             program = self.region.program
             views = tuple(replace(v, unit=flags.get(v.name, True)) for v in program.views)
             program = optimise(progressions.run(replace(program, views=views), counted))
-            self.codes[key] = program, LoopCode(llvm_text(program, vector_bytes()))
-        program, code = self.codes[key]
+            tiles = tiled(program) if isinstance(self.phase, Loop) else None
+            program = program if tiles is None else tiles.program
+            self.codes[key] = program, tiles, LoopCode(llvm_text(program, vector_bytes()))
+        program, tiles, code = self.codes[key]
         if not policy.is_worth(code, nanoseconds):
             return None
         address = address_of(code)
-        self.compiled[key] = None if address is None else Compiled(program, CALL(address), words_of(program))
+        self.compiled[key] = None if address is None else Compiled(program, CALL(address), words_of(program), address, tiles)
         return self.compiled[key]
 
 
@@ -308,6 +316,9 @@ class _Launch:
         for size in self.region.sizes:
             block[place] = self.types.number(size)
             place += 1
+        if self.compiled.tiled is not None:
+            block[place : place + 4] = [0, self.number(self.compiled.tiled.rows), 0, 0]
+            place += 4
         for view, _ in self.views:
             if is_own(self.program, view):
                 continue
@@ -323,14 +334,17 @@ class _Launch:
                 place += 1
         return block
 
+    def number(self, form: Index) -> int:
+        """A form in sizes."""
+        sizes = dict(zip(self.program.parameters[2:], map(self.types.number, self.region.sizes), strict=False))
+        return form.constant + sum(sizes[name] * c for name, c in form.terms)
+
     def scratch(self) -> dict[str, NumArray]:
         """In the shapes that transformations have left."""
-        sizes = dict(zip(self.program.parameters[2:], map(self.types.number, self.region.sizes), strict=True))
         made: dict[str, NumArray] = {}
         for view, source in self.views:
             if isinstance(source, Scratch) and not is_own(self.program, view):
-                shape = [form.constant + sum(sizes[name] * c for name, c in form.terms) for form in view.shape]
-                made[view.name] = room(tuple(shape), DTYPES[view.kind])
+                made[view.name] = room(tuple(map(self.number, view.shape)), DTYPES[view.kind])
         return made
 
     # ---------------------------------------------------------------------------------------- running
@@ -338,12 +352,32 @@ class _Launch:
     def ranges(self, first: int, last: int) -> None:
         """Iterations one after the other, each range as long as an interrupt may wait."""
         block = _Block(self, self.threads)
+        if self.in_tiles(block, first, last):
+            return
         ended = next((self.arrays[view.name] for view, source in self.views if isinstance(source, Ended)), None)
         pace = _Pace(first, last, last, self.run.iteration(self.types).points)
         for start, stop in pace.ranges():
             self.timed(block, start, stop, pace)
             if ended is not None and ended:
                 return
+
+    def in_tiles(self, block: _Block, first: int, last: int) -> bool:
+        """Iterations in tiles of rows, where that is better."""
+        tiles = self.compiled.tiled
+        if tiles is None:
+            return False
+        iteration, count = self.run.iteration(self.types), self.number(tiles.rows)
+        if count < 1:
+            return False
+        touched = sum(array.nbytes for buffers in self.buffers.values() for array in buffers)
+        rows = Rows(count, touched // count, _NANOSECONDS * iteration.functions / count, tiles.reach, tiles.levels, tiles.wraps)
+        cut = stretches_of(rows, last - first, self.threads)
+        if cut is None:
+            return False
+        owners = block, self.arrays, self.buffers
+        run_tiles(self.compiled.call, self.compiled.address, block.words, 2 + len(self.region.sizes), rows, cut, first, last,
+                  self.threads, owners)  # fmt: skip
+        return True
 
     def cells(self, count: int) -> None:
         """Cells in any order."""

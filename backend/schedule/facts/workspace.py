@@ -13,7 +13,7 @@ from typing import Final
 
 from ....typechecker.elements import Kind
 from ....typechecker.scalars import is_sequential
-from ....typechecker.sizes import ZERO, Size, capacity, minimum, number, product, quotient
+from ....typechecker.sizes import ZERO, Size, capacity, minimum, product, quotient
 from ....typechecker.types import ArrayType
 from ...graph.costs import cost_of
 from ...graph.formulas import larger
@@ -47,18 +47,8 @@ SUM_POINTS: Final = 1 << 20
 """Items that a team sums at once."""
 LANES: Final = 256
 BLOCK: Final = 4096
-FEW_BANDS: Final = 1 << 16
-"""What they may take whatever the state."""
-BANDS: Final = 1 << 22
-"""The most that bands of a loop over rotations take beside a copy of the state."""
 _INSIDE: Final = 3
 """Arrays of a box that one compound function may hold inside."""
-
-
-def bands_workspace(phase: Loop, state: Size) -> Size:
-    """Bytes beside its body's that a loop over rotations of its state takes, whose states have so many (`run.cpu.bands`)."""
-    rotates = any(isinstance(inner, LibraryPhase) and inner.op == "rotate" for inner in phase.body.phases)
-    return minimum(state * 2 + FEW_BANDS, BANDS) if rotates else ZERO
 
 
 def workspace(phase: Structured, number: Callable[[Size], int]) -> int:
@@ -285,7 +275,7 @@ def scratch_of(
         case LoopStep(), Loop():
             state = sum(map(held, phase.body.params))
             bodies = (step.body, *(() if step.until is None else (step.until,)))
-            return state + numbers.cap(bands_workspace(phase, number(state))) + max(map(peak_of, bodies))
+            return state + max(map(peak_of, bodies))
         case BranchStep(), _:
             return max(peak_of(step.then), peak_of(step.otherwise))
         case CellsStep(), _:

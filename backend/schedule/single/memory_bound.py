@@ -31,7 +31,7 @@ from ...graph.phases import (
     SubGraph,
     ValueId,
 )
-from ..facts.workspace import bands_workspace, copied, is_reordered, workspace_bound
+from ..facts.workspace import copied, is_reordered, workspace_bound
 from ..plan.model import ALIGNMENT, Role
 from .one_device import COPY_BELOW, is_view
 
@@ -151,7 +151,7 @@ class _Bound:
                 body = self.sub(phase.body)
                 until = ZERO if phase.until is None else self.sub(phase.until)
                 state = total(_rounded(self.bytes(v)) for v in phase.body.params)
-                return state + larger(body, until) + bands_workspace(phase, state)
+                return state + larger(body, until)
             case Branch():
                 return larger(self.sub(phase.then), self.sub(phase.otherwise))
             case Map() | Fold():

@@ -1,0 +1,131 @@
+"""A region that can be done in tiles of rows (`loops.transform.tiling`): which tiles, in which order, on which threads.
+
+Iterations go in stretches.  A stretch is two launches: bands of rows that get smaller by `reach` on both sides with each level,
+then what lies between them.  A band's state stays in a core's cache for a whole stretch, so memory is gone through once for
+several iterations; within a launch the tiles are independent, so threads share them.  No row is done twice, and which tiles there
+are changes no bit.
+
+Neighbours: `regions` (asks), `launching` (how native threads share tiles).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from ....lang.opening import KERNEL_TEXT, read_text
+from ...kernels import policy
+from ..native import native
+from ..team import run_boxes
+from .kinds import NumArray
+from .launching import LONG_NANOSECONDS, Block, Launch, words_of
+
+_CACHE: Final = Path("/sys/devices/system/cpu/cpu0/cache/index2/size")
+_UNKNOWN_CACHE: Final = 1 << 19
+_MOST_TURNS: Final = 16
+"""Iterations of a stretch."""
+_LEAST_TURNS: Final = 3
+"""Of bands that are to stay in cache: fewer gain less than cutting costs."""
+_WHOLE: Final = 1 << 40
+
+
+@cache
+def cache_bytes() -> int:
+    """A core's second-level cache."""
+    try:
+        size = read_text(_CACHE, KERNEL_TEXT).strip()
+    except (OSError, ValueError):
+        return _UNKNOWN_CACHE
+    return int(size[:-1]) << 10 if size[:-1].isdigit() and size.endswith("K") else _UNKNOWN_CACHE
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """`count` rows, of `bytes` in all that an iteration touches and `nanoseconds` on one thread, roughly; a band gets
+    smaller by `reach` on each side from level to level."""
+
+    count: int
+    bytes: int
+    nanoseconds: float
+    reach: int
+    levels: int
+    wraps: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Stretches:
+    """`bands` of about equal heights, each `turns` iterations at a time."""
+
+    bands: int
+    turns: int
+
+
+def stretches_of(rows: Rows, turns: int, threads: int) -> Stretches | None:
+    """How to cut; None where one thread that does one iteration after the other is as good."""
+    is_shared = threads > 1 and rows.nanoseconds * rows.count * min(turns, _MOST_TURNS) >= policy.CREW_NANOSECONDS
+    team = threads if is_shared else 1
+    slope = 2 * rows.reach * rows.levels
+    height = min(cache_bytes() // 2 // max(1, rows.bytes), -(-rows.count // team))
+    most = min(turns, _MOST_TURNS, height // slope)
+    if most < _LEAST_TURNS or rows.bytes * rows.count <= cache_bytes() // 2:  # bands of a thread each, wherever they lie
+        height = -(-rows.count // team)
+        most = max(1, min(turns, _MOST_TURNS, height // (2 * slope)))
+    bands = -(-rows.count // height)
+    bands = -(-bands // team) * team
+    if bands == 1 or rows.count // bands < slope * most:
+        return None
+    return Stretches(bands, most)
+
+
+def run_tiles(call: Callable[[int], int], address: int, block: Any, at: int, rows: Rows, cut: Stretches, first: int, last: int,
+              threads: int, owners: Any) -> None:  # fmt: skip
+    """All iterations from `first` up to `last`; `at`: where the bounds of rows are in the block of words."""
+    ends = [rows.count * band // cut.bands for band in range(cut.bands + 1)]
+    inner, outer = rows.reach, -rows.reach
+    bands = [(start, stop, inner, outer) for start, stop in pairwise(ends)]
+    if not rows.wraps:
+        bands[0] = (-_WHOLE, bands[0][1], 0, outer)
+        bands[-1] = (bands[-1][0], _WHOLE, inner, 0)
+    between = [(end, end, outer, inner) for end in (ends[:-1] if rows.wraps else ends[1:-1])]
+    work = rows.nanoseconds * rows.count * cut.turns
+    launches = [_Tiles(call, address, block, at, bands, threads, work), _Tiles(call, address, block, at, between, threads, work)]
+    levels = rows.levels
+    for start in range(first, last, cut.turns):
+        stop = min(last, start + cut.turns)
+        launches[0].run(start, stop, owners)
+        if (stop - start) * levels > 1:
+            launches[1].run(start, stop, owners)
+
+
+class _Tiles:
+    """Tiles that are independent, in one launch."""
+
+    def __init__(self, call: Callable[[int], int], address: int, block: Any, at: int, tiles: Sequence[tuple[int, int, int, int]],
+                 threads: int, nanoseconds: float) -> None:  # fmt: skip
+        self.call, self.threads = call, min(threads, len(tiles))
+        self.words: NumArray = np.tile(np.array(block, np.int64), (len(tiles), 1))
+        self.words[:, at : at + 4] = tiles
+        self.launch: Launch | None = None
+        if self.threads > 1 and nanoseconds < LONG_NANOSECONDS and (made := native()) is not None:
+            words = words_of(address, [Block(row, ()) for row in self.words.tolist()], self.threads - 1, nanoseconds)
+            if words is not None:
+                made.ask_for_helpers(self.threads - 1)
+                self.launch = Launch(made.launch, words, 0)
+                self.words = self.launch.blocks(*self.words.shape)
+
+    def run(self, first: int, last: int, owners: Any) -> None:
+        self.words[:, 0], self.words[:, 1] = first, last
+        if self.launch is not None:
+            self.launch.run(())
+            return
+
+        def work(tile: int, owners: Any = owners) -> None:
+            self.call(self.words[tile].ctypes.data)
+
+        run_boxes(range(len(self.words)), lambda: work, self.threads)

@@ -1,0 +1,168 @@
+"""Loops over rows of their state in tiles: which programs have them, and that no tiles, threads or stretches change a bit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rho
+from rho.backend.loops import interpret
+from rho.backend.loops.check import problems
+from rho.backend.loops.text import parse
+from rho.backend.loops.transform import optimise
+from rho.backend.loops.transform.tiling import PARAMETERS, Tiled, tiled
+from rho.backend.run.cpu import regions, tiles
+from rho.backend.run.cpu.tiles import Rows, Stretches, stretches_of
+
+from .running import meaning
+
+pytest.importorskip("llvmlite")
+
+HEAT = "0.1×((1⊖⍵)+(¯1⊖⍵)+(1⌽⍵)+¯1⌽⍵)-4×⍵"
+PROGRAMS = {
+    "a torus": f"{{{{⍵+{HEAT}}}⍣11 ⊢ ⍵}}",
+    "a torus with far neighbours": "{{⍵+0.25×(3⊖⍵)-¯2⊖⍵}⍣11 ⊢ ⍵}",
+    "edges fixed by a choice": "{n ← ≢⍵ ⋄ e ← (0=⍳n)∨(n-1)=⍳n ⋄ {e {⍺¿(⍵ ⋄ 0)}⍤0 1 ⊢ 0.5×(1⊖⍵)+¯1⊖⍵}⍣11 ⊢ ⍵}",
+    "edges fixed by joining": "{{(1↑⍵)⍪(0.5×(¯2↓⍵)+2↓⍵)⍪¯1↑⍵}⍣11 ⊢ ⍵}",
+    "life": "{{s ← {(¯1⊖⍵)+⍵+1⊖⍵}{(¯1⌽⍵)+⍵+1⌽⍵}⍵ ⋄ (s=3)∨⍵∧s=4}⍣11 ⊢ ⍵>0.5}",
+    "a wave, two states": "{(a b) ← {(p q) ← ⍵ ⋄ (q ⋄ (q+q-p)+0.1×((1⊖q)+¯1⊖q)-q+q)}⍣9 ⊢ (⍵ ⋄ ⍵×0.5) ⋄ a+b}",
+    "two steps in an iteration": "{(a b) ← {(h e) ← ⍵ ⋄ f ← e+0.5×h-1⊖h ⋄ (h+0.5×(¯1⊖f)-f ⋄ f)}⍣9 ⊢ (⍵ ⋄ ⍵-1) ⋄ a×b}",
+}
+VECTORS = {
+    "a ring": "{{⍵+0.1×(1⌽⍵)+(¯1⌽⍵)-2×⍵}⍣13 ⊢ ⍵}",
+    "a rod": "{{(1↑⍵),(0.5×(¯2↓⍵)+2↓⍵),¯1↑⍵}⍣13 ⊢ ⍵}",
+}
+
+
+@pytest.fixture
+def cut(monkeypatch: pytest.MonkeyPatch) -> Callable[[Stretches], list[int]]:
+    """Cut into these tiles; the list gets an item for each run in tiles."""
+    monkeypatch.setattr(regions, "_runs", {})
+
+    def to(stretches: Stretches) -> list[int]:
+        ran: list[int] = []
+
+        def stretches_of(rows: Rows, turns: int, threads: int) -> Stretches | None:
+            shrinks = 2 * rows.reach * rows.levels * stretches.turns
+            return stretches if rows.count // stretches.bands >= shrinks else None
+
+        real = tiles.run_tiles
+        monkeypatch.setattr(regions, "stretches_of", stretches_of)
+        monkeypatch.setattr(regions, "run_tiles", lambda *args: (ran.append(1), real(*args))[1])
+        return ran
+
+    return to
+
+
+def _bits(text: str, array: Any, mode: str, monkeypatch: pytest.MonkeyPatch) -> bytes:
+    monkeypatch.setenv("RHO_KERNELS", mode)
+    return np.asarray(rho.compile(text)(array)).tobytes()
+
+
+@pytest.mark.parametrize("stretches", [Stretches(2, 1), Stretches(2, 4), Stretches(3, 2), Stretches(5, 1)], ids=str)
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_tiles_change_no_bit(name: str, stretches: Stretches, cut: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    text, array = PROGRAMS[name], np.random.default_rng(1).random((67, 9))
+    expected = _bits(text, array, "off", monkeypatch)
+    ran = cut(stretches)
+    assert _bits(text, array, "always", monkeypatch) == expected
+    assert ran or name == "edges fixed by a choice" or stretches.turns * stretches.bands * 12 > 67
+
+
+@pytest.mark.parametrize("stretches", [Stretches(2, 4), Stretches(7, 3)], ids=str)
+@pytest.mark.parametrize("name", VECTORS)
+def test_tiles_of_vectors(name: str, stretches: Stretches, cut: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    text, array = VECTORS[name], np.random.default_rng(2).random(301)
+    expected = _bits(text, array, "off", monkeypatch)
+    ran = cut(stretches)
+    assert _bits(text, array, "always", monkeypatch) == expected
+    assert ran
+
+
+@pytest.mark.parametrize("rows", [0, 1, 2, 3])
+@pytest.mark.parametrize("name", ["a torus", "life", "two steps in an iteration"])
+def test_few_rows(name: str, rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    array = np.random.default_rng(3).random((rows, 5))
+    assert _bits(PROGRAMS[name], array, "always", monkeypatch) == _bits(PROGRAMS[name], array, "off", monkeypatch)
+
+
+def test_a_band_never_vanishes() -> None:
+    """Bands that get smaller must have rows left, or what lies between two of them would be done twice."""
+    for count in (1, 2, 7, 40, 1000, 100_000):
+        for reach in (1, 3):
+            for levels in (1, 2):
+                for threads in (1, 2, 7):
+                    for row in (8, 10_000, 10_000_000):
+                        stretches = stretches_of(Rows(count, row, row * 1.0, reach, levels, True), 50, threads)
+                        if stretches is not None:
+                            assert count // stretches.bands >= 2 * reach * levels * stretches.turns
+                            assert 1 <= stretches.turns <= 50
+
+
+# ------------------------------------------------------------------------------------------ the program
+
+LOOP = """
+program loop(first, last, n) given first, n - 3 {{
+  output x: f64[{shape}]
+  two: i64 = 2
+  half: f64 = 0.5
+  v: i64 = residue(two, first)
+  for k in first..last serial carried (b: i64 = v -> c => d) {{
+    {body}
+    c = index -b + 1
+  }}
+}}
+"""
+
+
+def _tiled(body: str, shape: str = "2, n") -> Tiled | None:
+    return tiled(parse(LOOP.format(shape=shape, body=body)))
+
+
+ROD = "for i in 1..n - 1 serial { p = x[b, i - 1] q = x[b, i + 1] r: f64 = add(p, q) s: f64 = mul(half, r) x[-b + 1, i] = s }"
+
+
+def test_reach_and_levels() -> None:
+    made = _tiled(ROD)
+    assert made is not None
+    assert (made.reach, made.levels, made.wraps) == (1, 1, False)
+    both = _tiled(ROD + " for j in 2..n - 2 serial { u = x[-b + 1, j + 2] w: f64 = mul(half, u) x[b, j] = w }")
+    assert both is not None
+    assert (both.reach, both.levels) == (2, 2)
+    around = _tiled("for i in 0..n - 1 serial { p = x[b, i + 1] x[-b + 1, i] = p } q = x[b, 0] x[-b + 1, n - 1] = q")
+    assert around is not None
+    assert (around.reach, around.levels, around.wraps) == (1, 1, True)
+
+
+@pytest.mark.parametrize("body", [
+    "for i in 0..n serial { p = x[b, 0] x[-b + 1, i] = p }",  # every row reads one
+    "for i in 0..n serial { p = x[b, n - i - 1] x[-b + 1, i] = p }",  # the other way round
+    "for i in 1..n serial { p = x[b, i - 1] x[b, i] = p }",  # a row reads what the iteration has made of another
+    "for i in 0..n serial { p = x[b, i] w: bool = lt:f64(p, half) fail 1 if w x[-b + 1, i] = p }",  # which fails first?
+    "for i in 0..n serial carried (s: f64 = half -> t => z) { p = x[b, i] t: f64 = add(s, p) x[-b + 1, i] = t }",
+    "q = x[b, 0] for i in 0..n serial { x[-b + 1, i] = q }",
+    "for i in 0..2 serial { for j in 0..n serial { p = x[b, j] x[-b + 1, j] = p } }",  # rows are not what it counts
+])  # fmt: skip
+def test_what_has_no_tiles(body: str) -> None:
+    assert _tiled(body) is None
+
+
+@pytest.mark.parametrize("count", [3, 8, 23])
+def test_trapezoids_interpreted(count: int) -> None:
+    """Bands inwards, then what lies between them, give what the whole gives."""
+    made = _tiled(ROD + " p2 = x[b, 0] x[-b + 1, 0] = p2 q2 = x[b, n - 1] x[-b + 1, n - 1] = q2")
+    assert made is not None
+    assert not problems(made.program)
+    assert optimise(made.program).parameters == made.program.parameters
+    start = np.random.default_rng(0).random((2, count))
+    middle, results = count // 2, []
+    for bounds in ([(0, count, 0, 0)], [(0, middle, 0, -1), (middle, count, 1, 0), (middle, middle, -1, 1)]):
+        array = start.copy()
+        for of_rows in bounds:
+            numbers = {"first": 0, "last": 2, "n": count, **dict(zip(PARAMETERS, of_rows, strict=True))}
+            interpret.run(made.program, numbers, {"x": array}, meaning)
+        results.append(array[0].tobytes())
+    assert results[0] == results[1]
