@@ -13,7 +13,7 @@ import pytest
 from share import share
 
 import rho
-from rho.backend.run.cpu import bands
+from rho.backend.run.cpu import tiles
 from rho.lang.json_text import TooManyValues, decode
 from rho.lang.opening import KERNEL_TEXT, NotRegular, Pipes, TooLarge, open_beneath, open_regular, read_bytes, read_text
 
@@ -120,11 +120,11 @@ def test_files_of_the_system_have_no_length_and_are_read() -> None:
         assert "Pid" in read_text("/proc/self/status", KERNEL_TEXT)
 
 
-@pytest.mark.skipif(not bands._CACHE.exists(), reason="this system does not say how large its caches are")
+@pytest.mark.skipif(not tiles._CACHE.exists(), reason="this system does not say how large its caches are")
 def test_files_of_the_system_that_claim_a_page_are_read() -> None:
-    assert bands._CACHE.stat().st_size > 64
-    size = bands._CACHE.read_text(encoding="ascii").strip()
-    assert size.endswith("K") and bands._buffer_bytes() == max(bands._BUFFERED, int(size[:-1]) << 9)
+    assert tiles._CACHE.stat().st_size > 64
+    size = tiles._CACHE.read_text(encoding="ascii").strip()
+    assert size.endswith("K") and tiles.cache_bytes() == int(size[:-1]) << 10
 
 
 def test_values_of_json_are_counted_before_they_are_made() -> None:
