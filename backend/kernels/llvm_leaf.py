@@ -8,7 +8,6 @@ Neighbours: `store` (caches what this makes).
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from functools import cache
 from importlib.util import find_spec
 from typing import Any, Final
@@ -61,14 +60,6 @@ def binding() -> Any:
     except (RuntimeError, OSError, AttributeError):
         return None
     return llvm
-
-
-@_llvm.does
-def name_symbols(addresses: Mapping[str, int]) -> None:
-    """Let code that is linked from now on call these as `rho_…`."""
-    llvm = binding()
-    for name, address in addresses.items():
-        llvm.add_symbol(f"rho_{name}", address)
 
 
 C_FUNCTIONS = ("sin", "cos", "tan", "fmod")

@@ -27,6 +27,8 @@ PHILOX_ROUNDS: Final = 10
 _MULTIPLIERS: Final = (0xD2511F53, 0xCD9E8D57)
 _LOW: Final = 0xFFFFFFFF
 _MOST_LEVELS: Final = 63
+_COUNTED: Final = 128
+"""Items that are counted in bytes."""
 
 
 class Written(ABC):
@@ -70,6 +72,25 @@ class Joining(Written):
         with b.range(LoopKind.VECTOR, at(cells)) as cell:
             b.store(result.name, (at(cell.index),), b.load(rows.name, (ZERO, at(cell.index))))
         return Program("joining", (count, cells), (rows, result), (*b.preamble, *b.statements))
+
+
+@dataclass(frozen=True, slots=True)
+class Counting(Written):
+    """How many items of a mask hold, counted in bytes as far as these suffice.  Words: how many items; the mask; the number."""
+
+    def program(self) -> Program:
+        b, items = Builder(), at("items")
+        views = View("mask", Kind.BOOL, (items,), Role.INPUT), View("count", Kind.I64, (), Role.OUTPUT)
+        nothing = b.constant(Kind.U8, 0)
+        with b.loop(LoopKind.SERIAL, (ZERO,), (items,), [(Kind.I64, b.constant(Kind.I64, 0), None)], step=_COUNTED) as block:
+            ends = plus(at(block.index), Index((), _COUNTED)), items
+            with b.loop(LoopKind.VECTOR, (at(block.index),), ends, [(Kind.U8, nothing, "add")]) as loop:
+                item = b.apply("convert", (b.load("mask", (at(loop.index),)),), Kind.BOOL, Kind.U8)
+                loop.yields = (b.apply("add", (loop.inside[0], item), Kind.U8, Kind.U8),)
+            held = b.apply("convert", loop.results, Kind.U8, Kind.I64)
+            block.yields = (integer(b, "add", block.inside[0], held),)
+        b.store("count", (), block.results[0])
+        return Program("counting", ("items",), views, (*b.preamble, *b.statements))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,14 +9,14 @@ from rho.backend.kernels.ir import Step
 from rho.backend.loops import check, interpret
 from rho.backend.loops.scans import Form, Scan
 from rho.backend.loops.text import parse, show
-from rho.backend.loops.written import Joining, Scatter, Uniforms, Written
+from rho.backend.loops.written import Counting, Joining, Scatter, Uniforms, Written
 from rho.backend.run.scans_numpy import ordered_scan
 from rho.backend.run.sums_numpy import combine_tree
 from rho.tests.loops.running import meaning
 from rho.typechecker.elements import Kind
 
 WRITTEN = (
-    Uniforms(), Joining("add", Kind.F64), Scatter("add", Kind.I64, 4, True, Step.UNIT),
+    Uniforms(), Counting(), Joining("add", Kind.F64), Scatter("add", Kind.I64, 4, True, Step.UNIT),
     Scatter("max", Kind.F32, 1, False, Step.NONE), Scatter("mul", Kind.F64, 1, True, Step.STRIDED, True),
     Scan("add", Kind.F64, Form.LINES), Scan("max", Kind.I32, Form.LINES, False), Scan("eq", Kind.BOOL, Form.COLUMNS),
 )  # fmt: skip
@@ -32,6 +32,15 @@ def test_well_formed(written: Written) -> None:
 @pytest.mark.parametrize("written", [w for w in WRITTEN if isinstance(w, Scatter) and not w.runs], ids=str)
 def test_a_checked_key_is_proved_to_be_inside(written: Scatter) -> None:
     assert not check.problems(written.program())
+
+
+def test_counting() -> None:
+    for count in (0, 1, 127, 128, 129, 700):
+        mask = np.random.default_rng(count).random(count) < 0.7
+        arrays = {"mask": mask.view(np.uint8), "count": np.zeros((), np.int64)}
+        assert interpret.run(Counting().program(), {"items": count}, arrays, meaning) is None
+        assert arrays["count"] == np.count_nonzero(mask)
+    assert not check.problems(Counting().program())
 
 
 def test_joining_is_the_tree_of_sums() -> None:

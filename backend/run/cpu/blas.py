@@ -7,7 +7,7 @@ product is done, and products that others make at that moment run on one thread.
 
 Known is OpenBLAS with 64-bit numbers, as in NumPy's wheels; with any other NumPy's own calls are used.
 
-Neighbours: `products` (asks), `kernels.products` (calls what is found here).
+Neighbours: `products` (asks), `native/product.c` (calls what is found here).
 """
 
 from __future__ import annotations

@@ -16,11 +16,10 @@ from ....typechecker.elements import Kind
 from ...graph.phases import LibraryPhase
 from ...graph.registry import frame_of, framed_of, is_unread
 from ...graph.sums_of_products import is_summed, sum_of_products
-from ...kernels.counting import Counting
 from ...kernels.llvm_leaf import has_feature, is_installed
-from ...kernels.products import LETTERS
 from ...kernels.selecting import WIDTHS, Form, Select
 from ...kernels.store import address_of
+from ...loops.written import Counting
 from ..native.layouts import MOST_CELLS
 from .bindings import Binding, Fault, Later, Unbound, address, bind_kernel, bind_structured
 from .blas import alone, blas
@@ -29,7 +28,7 @@ from .few_pairs import every_pair
 from .gathering import gather_run
 from .kinds import DTYPES, NumArray
 from .launching import Base, Block, words_of
-from .products import batch_of, bound_product, may_be_mirrored, needs_rows, relocated
+from .products import PRODUCTS, batch_of, bound_product, may_be_mirrored, needs_rows, relocated
 from .scanning import Whole, scan_plan
 from .short_forms import routine_of
 from .space import common_stride
@@ -120,7 +119,7 @@ def _product(binding: Binding, phase: LibraryPhase) -> None:
     """A product of matrices of floats or complex numbers, or of vectors; or as many products as a frame has points."""
     types, args, (value,), depth = binding.types, phase.args, phase.results, frame_of(phase)
     kind, arrays, sizes = types.kind(value), [binding.values[arg] for arg in args], [types.types[arg].shape for arg in args]
-    if kind not in LETTERS or not all(0 < len(shape) - depth < 3 for shape in sizes) or (depth and not all(framed_of(phase))):
+    if kind not in PRODUCTS or not all(0 < len(shape) - depth < 3 for shape in sizes) or (depth and not all(framed_of(phase))):
         raise Unbound
     rows, columns = prod(arrays[0].shape[depth:-1]), prod(arrays[1].shape[depth + 1 :])
     if 1 in (rows, columns) or (not depth and is_summed(rows, arrays[0].shape[-1], columns)):

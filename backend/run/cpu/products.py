@@ -12,8 +12,7 @@ operands:
 
 A batch is so many products, each with the bits that it has alone; a piece is then the same part of several of them.
 
-Neighbours: `blas` (what is called), `kernels.products` (the text), `library.contracting` (asks), `bindings` (in native
-programs).
+Neighbours: `blas` (what is called), `native/product.c` (calls it), `library.contracting` (asks), `bindings` (in native programs).
 """
 
 from __future__ import annotations
@@ -32,9 +31,6 @@ import numpy as np
 from ....typechecker.elements import Kind
 from ...graph.sums_of_products import is_summed
 from ...kernels import policy
-from ...kernels.llvm_leaf import is_installed, name_symbols
-from ...kernels.products import PLAIN, TRANSPOSED, WORDS, Product
-from ...kernels.store import address_of
 from ..native import native
 from ..pool import room
 from ..team import run_boxes
@@ -64,6 +60,15 @@ _MOST_KEPT: Final = 256
 _TILE: Final = 192
 _TURNED: Final = 1 << 23
 """Rows of a tile of a matrix times itself transposed; products up to which there is one tile, of rows."""
+WORDS: Final = (
+    "left_form", "right_form", "rows", "columns", "shared", "left_pitch", "right_pitch", "pitch", "mirrored",
+    "count", "left_next", "right_next", "next", "items", "function", "left_whole", "right_whole", "left", "right", "result",
+)  # fmt: skip
+"""The words of a piece for `native/product.c`, then one that is not used.  Forms are BLAS's numbers; pitches are in items; the
+function and the last five are addresses."""
+PLAIN, TRANSPOSED = 111, 112
+PRODUCTS: Final = {Kind.F32: "sgemm", Kind.F64: "dgemm", Kind.C64: "cgemm", Kind.C128: "zgemm"}
+"""BLAS's functions, in the order of the words' `items`."""
 Layout = tuple[tuple[int, ...], tuple[int, ...]]
 """Shape and strides of a batch of matrices."""
 
@@ -221,23 +226,15 @@ def _bound(kind: Kind, left: Layout, right: Layout, threads: int) -> BoundProduc
     parts = max(1, min(count, -(-wanted // len(each))))
     ends = [count * part // parts for part in range(parts + 1)]
     cuts = tuple([replace(cut, first=first, last=last) for first, last in pairwise(ends) for cut in each])
-    blocks = tuple([_words(left, right, kind.bytes, cut) for cut in cuts])
+    blocks = tuple([_words(kind, left, right, cut) for cut in cuts])
     helpers = min(threads, len(cuts)) - 1
-    return BoundProduct(_address(Product(kind)), blocks, cuts, helpers, duration, work >= _ALONE, [])
+    return BoundProduct(_address(), blocks, cuts, helpers, duration, work >= _ALONE, [])
 
 
-def _address(code: Product) -> int:
-    """Where the code is; 0 where there is none."""
-    found = blas()
-    if found is None or policy.mode() is policy.Mode.OFF or not is_installed() or native() is None:
-        return 0
-    if not _named:
-        name_symbols(found.addresses)
-        _named.append(True)
-    return address_of(code) or 0
-
-
-_named: list[bool] = []
+def _address() -> int:
+    """Where the code is that calls BLAS; 0 where there is none."""
+    runtime = None if policy.mode() is policy.Mode.OFF else native()
+    return 0 if runtime is None else runtime.product
 
 
 def _cuts(kind: Kind, shape: tuple[int, int, int]) -> list[Cut]:
@@ -270,7 +267,9 @@ def _form(layout: Layout, item: int) -> tuple[int, int] | None:
     return (TRANSPOSED, across // item) if _is_blasable(across, down, rows, item) else None
 
 
-def _words(left: Layout, right: Layout, item: int, cut: Cut) -> Block:
+def _words(kind: Kind, left: Layout, right: Layout, cut: Cut) -> Block:
+    found, item = blas(), kind.bytes
+    assert found is not None
     first, second = _form(left, item), _form(right, item)
     assert first is not None
     assert second is not None
@@ -279,7 +278,8 @@ def _words(left: Layout, right: Layout, item: int, cut: Cut) -> Block:
     sizes = (lines, columns, shared) if cut.of_rows else (rows, lines, shared)
     steps = [layout[1][0] if layout[0][0] > 1 else 0 for layout in (left, right)]
     after = rows * columns * item
-    words = [first[0], second[0], *sizes, first[1], second[1], columns, int(mirrored), cut.last - cut.first, *steps, after]
+    words = [first[0], second[0], *sizes, first[1], second[1], columns, int(mirrored), cut.last - cut.first, *steps, after,
+             list(PRODUCTS).index(kind), found.addresses[PRODUCTS[kind]]]  # fmt: skip
     ahead = [cut.first * steps[0], cut.first * steps[1], cut.first * after]
     if cut.of_rows:
         ahead = [ahead[0] + cut.start * left[1][1], ahead[1], ahead[2] + cut.start * columns * item]

@@ -61,6 +61,8 @@ class Native:
 
     def __init__(self, host: Host) -> None:
         self.launch: Launcher = ctypes.CFUNCTYPE(ctypes.c_int64, *(ctypes.c_void_p,) * 3)(host.launch)
+        self.product = int(host.product)
+        """Where the function is that makes a block of words calls of BLAS (`product.c`)."""
         self._work = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(host.worker)
         self._renewed = ctypes.CFUNCTYPE(ctypes.c_void_p)(host.renew)
         self._alone = ctypes.CFUNCTYPE(ctypes.c_void_p)(host.alone)

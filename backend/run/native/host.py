@@ -17,7 +17,7 @@ import numpy as np
 
 from ...kernels import policy
 
-_OFFERED: Final = ("worker", "launch", "call", "renew", "alone")
+_OFFERED: Final = ("worker", "launch", "call", "renew", "alone", "product")
 _SYSTEM: Final = (
     "malloc", "free", "clock_gettime", "sched_yield", "pthread_mutex_init", "pthread_cond_init", "pthread_mutex_lock",
     "pthread_mutex_unlock", "pthread_cond_wait", "pthread_cond_broadcast",

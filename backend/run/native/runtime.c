@@ -4,12 +4,13 @@
 #include "pool.c"
 #include "launch.c"
 #include "run.c"
+#include "product.c"
 
 /* Take what the host is, and say what there is. */
 word kernel(struct host *given)
 {
     given->worker = (void *)worker, given->launch = (void *)launch, given->call = (void *)call;
-    given->renew = (void *)renew, given->alone = (void *)alone;
+    given->renew = (void *)renew, given->alone = (void *)alone, given->product = (void *)product;
     host = *given;
     return 0;
 }

@@ -1,5 +1,5 @@
-; sha256 d03c46efdb64af39b3b52a2ec612e9ace51c14408bf4c3c9ec4b2c039e9274b9
-%struct.host = type { ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, ptr }
+; sha256 a0d254fd8d45322662212ad9d09845f92f23b8e1043b2c8edbdb07eacc4a2d68
+%struct.host = type { ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, ptr }
 %struct.relocation = type { i64, i64, i64 }
 %struct.value = type { i64, ptr, ptr }
 %struct.input = type { ptr, i64, [16 x ptr] }
@@ -7,7 +7,11 @@
 %struct.result = type { ptr, i64, i64 }
 @host = internal unnamed_addr global %struct.host zeroinitializer, align 8
 @pool = internal unnamed_addr global ptr null, align 8
-define dso_local noundef i64 @kernel(ptr nocapture noundef initializes((0, 40)) %0) local_unnamed_addr #0 {
+@product.one32 = internal constant [2 x float] [float 1.000000e+00, float 0.000000e+00], align 4
+@product.zero32 = internal constant [2 x float] zeroinitializer, align 4
+@product.one64 = internal constant [2 x double] [double 1.000000e+00, double 0.000000e+00], align 16
+@product.zero64 = internal constant [2 x double] zeroinitializer, align 16
+define dso_local noundef i64 @kernel(ptr nocapture noundef initializes((0, 48)) %0) local_unnamed_addr #0 {
   store ptr @worker, ptr %0, align 8
   %2 = getelementptr inbounds nuw i8, ptr %0, i64 8
   store ptr @launch, ptr %2, align 8
@@ -17,14 +21,16 @@ define dso_local noundef i64 @kernel(ptr nocapture noundef initializes((0, 40)) 
   store ptr @renew, ptr %4, align 8
   %5 = getelementptr inbounds nuw i8, ptr %0, i64 32
   store ptr @alone, ptr %5, align 8
-  tail call void @llvm.memcpy.p0.p0.i64(ptr noundef nonnull align 8 dereferenceable(408) @host, ptr noundef nonnull align 8 dereferenceable(408) %0, i64 408, i1 false)
+  %6 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  store ptr @product, ptr %6, align 8
+  tail call void @llvm.memcpy.p0.p0.i64(ptr noundef nonnull align 8 dereferenceable(416) @host, ptr noundef nonnull align 8 dereferenceable(416) %0, i64 416, i1 false)
   ret i64 0
 }
 define internal void @worker(ptr noundef %0) #1 {
   %2 = alloca [2 x i64], align 16
   %3 = alloca [2 x i64], align 16
   %4 = alloca [2 x i64], align 16
-  %5 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 120), align 8
+  %5 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 128), align 8
   %6 = icmp eq ptr %5, null
   br i1 %6, label %17, label %7
 7:                                                ; preds = %1
@@ -35,7 +41,7 @@ define internal void @worker(ptr noundef %0) #1 {
 11:                                               ; preds = %7
   %12 = getelementptr inbounds nuw i8, ptr %0, i64 592
   %13 = getelementptr inbounds [8 x ptr], ptr %12, i64 0, i64 %9
-  %14 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 136), align 8
+  %14 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 144), align 8
   %15 = tail call ptr %14() #11
   %16 = ptrtoint ptr %15 to i64
   store atomic i64 %16, ptr %13 seq_cst, align 8
@@ -57,8 +63,8 @@ define internal void @worker(ptr noundef %0) #1 {
   br label %31
 31:                                               ; preds = %102, %17
   call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %4) #12
-  %32 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 56), align 8
-  %33 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 384), align 8
+  %32 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 64), align 8
+  %33 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 392), align 8
   %34 = trunc i64 %33 to i32
   %35 = call i32 %32(i32 noundef %34, ptr noundef nonnull %4) #11
   %36 = load i64, ptr %4, align 16
@@ -83,8 +89,8 @@ define internal void @worker(ptr noundef %0) #1 {
   br i1 %50, label %51, label %89
 51:                                               ; preds = %46
   call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %3) #12
-  %52 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 56), align 8
-  %53 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 384), align 8
+  %52 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 64), align 8
+  %53 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 392), align 8
   %54 = trunc i64 %53 to i32
   %55 = call i32 %52(i32 noundef %54, ptr noundef nonnull %3) #11
   %56 = load i64, ptr %3, align 16
@@ -96,7 +102,7 @@ define internal void @worker(ptr noundef %0) #1 {
   %61 = icmp slt i64 %60, 40001
   br i1 %61, label %89, label %62
 62:                                               ; preds = %51
-  %63 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 88), align 8
+  %63 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 96), align 8
   %64 = call i32 %63(ptr noundef nonnull %21) #11
   %65 = atomicrmw add ptr %22, i64 1 seq_cst, align 128
   %66 = load i64, ptr %23, align 8
@@ -107,18 +113,18 @@ define internal void @worker(ptr noundef %0) #1 {
   %71 = or i1 %68, %70
   br i1 %71, label %72, label %77
 72:                                               ; preds = %62, %72
-  %73 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 104), align 8
+  %73 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 112), align 8
   %74 = call i32 %73(ptr noundef nonnull %24, ptr noundef nonnull %21) #11
   %75 = load i64, ptr %23, align 8
   %76 = icmp eq i64 %75, %66
   br i1 %76, label %72, label %77
 77:                                               ; preds = %72, %62
   %78 = atomicrmw add ptr %22, i64 -1 seq_cst, align 128
-  %79 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 96), align 8
+  %79 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 104), align 8
   %80 = call i32 %79(ptr noundef nonnull %21) #11
   call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %2) #12
-  %81 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 56), align 8
-  %82 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 384), align 8
+  %81 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 64), align 8
+  %82 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 392), align 8
   %83 = trunc i64 %82 to i32
   %84 = call i32 %81(i32 noundef %83, ptr noundef nonnull %2) #11
   %85 = load i64, ptr %2, align 16
@@ -188,7 +194,7 @@ define internal i64 @launch(ptr noundef readonly %0, ptr nocapture noundef reado
   %16 = icmp slt i64 %15, 1025
   br i1 %16, label %22, label %17
 17:                                               ; preds = %3
-  %18 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 40), align 8
+  %18 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 48), align 8
   %19 = shl i64 %15, 3
   %20 = tail call ptr %18(i64 noundef %19) #11
   %21 = icmp eq ptr %20, null
@@ -284,8 +290,8 @@ define internal i64 @launch(ptr noundef readonly %0, ptr nocapture noundef reado
   br i1 %89, label %128, label %90
 90:                                               ; preds = %88
   call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %8) #12
-  %91 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 56), align 8
-  %92 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 384), align 8
+  %91 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 64), align 8
+  %92 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 392), align 8
   %93 = trunc i64 %92 to i32
   %94 = call i32 %91(i32 noundef %93, ptr noundef nonnull %8) #11
   %95 = load i64, ptr %8, align 16
@@ -298,7 +304,7 @@ define internal i64 @launch(ptr noundef readonly %0, ptr nocapture noundef reado
   %101 = load i64, ptr %100, align 16
   %102 = sub i64 %99, %101
   %103 = icmp slt i64 %102, 50000
-  %104 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 392), align 8
+  %104 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 400), align 8
   %105 = icmp sgt i64 %74, %104
   %106 = select i1 %103, i1 true, i1 %105
   br i1 %106, label %107, label %233
@@ -333,7 +339,7 @@ define internal i64 @launch(ptr noundef readonly %0, ptr nocapture noundef reado
   store i64 %126, ptr %108, align 8
   br label %128
 128:                                              ; preds = %125, %88
-  %129 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 120), align 8
+  %129 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 128), align 8
   %130 = icmp eq ptr %129, null
   br i1 %130, label %221, label %131
 131:                                              ; preds = %128
@@ -354,7 +360,7 @@ define internal i64 @launch(ptr noundef readonly %0, ptr nocapture noundef reado
 145:                                              ; preds = %131
   call void @llvm.lifetime.start.p0(i64 128, ptr nonnull %7) #12
   call void @llvm.memset.p0.i64(ptr noundef nonnull align 16 dereferenceable(128) %7, i8 0, i64 128, i1 false)
-  %146 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 128), align 8
+  %146 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 136), align 8
   %147 = call i32 %146(i32 noundef 0, i64 noundef 128, ptr noundef nonnull %7) #11
   %148 = icmp eq i32 %147, 0
   br i1 %148, label %149, label %220
@@ -430,7 +436,7 @@ define internal i64 @launch(ptr noundef readonly %0, ptr nocapture noundef reado
   br i1 %212, label %217, label %213
 213:                                              ; preds = %208
   %214 = inttoptr i64 %211 to ptr
-  %215 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 144), align 8
+  %215 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 152), align 8
   %216 = call i32 %215(ptr noundef nonnull %214, i64 noundef 128, ptr noundef nonnull %7) #11
   br label %217
 217:                                              ; preds = %213, %208
@@ -441,23 +447,23 @@ define internal i64 @launch(ptr noundef readonly %0, ptr nocapture noundef reado
   call void @llvm.lifetime.end.p0(i64 128, ptr nonnull %7) #12
   br label %221
 221:                                              ; preds = %220, %131, %128
-  %222 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 88), align 8
+  %222 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 96), align 8
   %223 = getelementptr inbounds nuw i8, ptr %53, i64 320
   %224 = call i32 %222(ptr noundef nonnull %223) #11
   %225 = getelementptr inbounds nuw i8, ptr %53, i64 264
   %226 = load i64, ptr %225, align 8
   %227 = add nsw i64 %226, 1
   store i64 %227, ptr %225, align 8
-  %228 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 112), align 8
+  %228 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 120), align 8
   %229 = getelementptr inbounds nuw i8, ptr %53, i64 448
   %230 = call i32 %228(ptr noundef nonnull %229) #11
-  %231 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 96), align 8
+  %231 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 104), align 8
   %232 = call i32 %231(ptr noundef nonnull %223) #11
   br label %233
 233:                                              ; preds = %221, %111, %90, %69
   call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %6) #12
-  %234 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 56), align 8
-  %235 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 384), align 8
+  %234 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 64), align 8
+  %235 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 392), align 8
   %236 = trunc i64 %235 to i32
   %237 = call i32 %234(i32 noundef %236, ptr noundef nonnull %6) #11
   %238 = load i64, ptr %6, align 16
@@ -489,8 +495,8 @@ define internal i64 @launch(ptr noundef readonly %0, ptr nocapture noundef reado
 257:                                              ; preds = %255, %233
   %258 = phi i64 [ 0, %233 ], [ %256, %255 ]
   call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %5) #12
-  %259 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 56), align 8
-  %260 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 384), align 8
+  %259 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 64), align 8
+  %260 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 392), align 8
   %261 = trunc i64 %260 to i32
   %262 = call i32 %259(i32 noundef %261, ptr noundef nonnull %5) #11
   %263 = load i64, ptr %5, align 16
@@ -508,8 +514,8 @@ define internal i64 @launch(ptr noundef readonly %0, ptr nocapture noundef reado
   br i1 %273, label %274, label %296
 274:                                              ; preds = %303, %257
   call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %4) #12
-  %275 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 56), align 8
-  %276 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 384), align 8
+  %275 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 64), align 8
+  %276 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 392), align 8
   %277 = trunc i64 %276 to i32
   %278 = call i32 %275(i32 noundef %277, ptr noundef nonnull %4) #11
   %279 = load i64, ptr %4, align 16
@@ -540,7 +546,7 @@ define internal i64 @launch(ptr noundef readonly %0, ptr nocapture noundef reado
   call void @rho_pause() #11
   br label %303
 300:                                              ; preds = %296
-  %301 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 64), align 8
+  %301 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 72), align 8
   %302 = call i32 %301() #11
   br label %303
 303:                                              ; preds = %300, %299
@@ -606,7 +612,7 @@ define internal i64 @launch(ptr noundef readonly %0, ptr nocapture noundef reado
   %349 = icmp eq ptr %23, %9
   br i1 %349, label %352, label %350
 350:                                              ; preds = %347
-  %351 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 48), align 8
+  %351 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 56), align 8
   call void %351(ptr noundef nonnull %23) #11
   br label %352
 352:                                              ; preds = %347, %350, %17
@@ -618,10 +624,10 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %4 = alloca [1 x ptr], align 8
   %5 = alloca [1 x ptr], align 8
   %6 = alloca [1 x ptr], align 8
-  %7 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 320), align 8
+  %7 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 328), align 8
   %8 = getelementptr inbounds i8, ptr %0, i64 %7
   %9 = load ptr, ptr %8, align 8
-  %10 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 336), align 8
+  %10 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
   %11 = getelementptr inbounds i8, ptr %9, i64 %10
   %12 = load ptr, ptr %11, align 8
   %13 = load i64, ptr %12, align 8
@@ -643,7 +649,7 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %26 = icmp eq i64 %25, 0
   br i1 %26, label %32, label %27
 27:                                               ; preds = %23, %15, %3
-  %28 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
+  %28 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
   %29 = getelementptr inbounds nuw i8, ptr %12, i64 64
   %30 = load ptr, ptr %29, align 8
   tail call void %28(ptr noundef %30) #11
@@ -675,7 +681,7 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %52 = load i64, ptr %37, align 8
   %53 = getelementptr inbounds i64, ptr %40, i64 %52
   %54 = getelementptr inbounds nuw i64, ptr %53, i64 %47
-  %55 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 312), align 8
+  %55 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 320), align 8
   %56 = getelementptr inbounds i8, ptr %49, i64 %55
   %57 = load ptr, ptr %56, align 8
   %58 = load ptr, ptr %45, align 8
@@ -688,14 +694,14 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   br i1 %63, label %64, label %143
 64:                                               ; preds = %60
   %65 = getelementptr inbounds nuw i8, ptr %50, i64 16
-  %66 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 376), align 8
+  %66 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 384), align 8
   %67 = getelementptr inbounds i8, ptr %49, i64 %66
   %68 = load i64, ptr %67, align 8
-  %69 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
+  %69 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
   %70 = getelementptr inbounds i8, ptr %49, i64 %69
-  %71 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
+  %71 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 360), align 8
   %72 = getelementptr inbounds i8, ptr %49, i64 %71
-  %73 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 360), align 8
+  %73 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 368), align 8
   %74 = getelementptr inbounds i8, ptr %49, i64 %73
   br label %75
 75:                                               ; preds = %111, %64
@@ -746,7 +752,7 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %113 = icmp eq i64 %112, %62
   br i1 %113, label %143, label %75
 114:                                              ; preds = %88, %94
-  %115 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 336), align 8
+  %115 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
   %116 = getelementptr inbounds i8, ptr %49, i64 %115
   %117 = load i64, ptr %116, align 8
   store i64 %117, ptr %51, align 8
@@ -758,27 +764,27 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %122 = and i1 %121, %120
   br i1 %122, label %123, label %143
 123:                                              ; preds = %118
-  %124 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 280), align 8
+  %124 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 288), align 8
   %125 = icmp eq ptr %57, %124
   br i1 %125, label %126, label %129
 126:                                              ; preds = %123
-  %127 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 152), align 8
+  %127 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 160), align 8
   %128 = call double %127(ptr noundef nonnull %49) #11
   store double %128, ptr %54, align 8
   br label %139
 129:                                              ; preds = %123
-  %130 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 160), align 8
+  %130 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 168), align 8
   %131 = call i64 %130(ptr noundef nonnull %49) #11
   store i64 %131, ptr %54, align 8
   %132 = icmp eq i64 %131, -1
   br i1 %132, label %133, label %139
 133:                                              ; preds = %129
-  %134 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 168), align 8
+  %134 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 176), align 8
   %135 = call ptr %134() #11
   %136 = icmp eq ptr %135, null
   br i1 %136, label %139, label %137
 137:                                              ; preds = %133
-  %138 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 184), align 8
+  %138 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 192), align 8
   call void %138() #11
   br label %143
 139:                                              ; preds = %133, %129, %126
@@ -798,7 +804,7 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %150 = icmp eq ptr %149, null
   br i1 %150, label %153, label %151
 151:                                              ; preds = %145
-  %152 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  %152 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
   call void %152(ptr noundef nonnull %149) #11
   br label %153
 153:                                              ; preds = %145, %151
@@ -807,7 +813,7 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   br i1 %154, label %162, label %145
 155:                                              ; preds = %114, %139
   %156 = phi ptr [ %78, %114 ], [ %142, %139 ]
-  %157 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
+  %157 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
   call void %157(ptr noundef nonnull %49) #11
   %158 = getelementptr inbounds nuw i8, ptr %51, i64 8
   store ptr %156, ptr %158, align 8
@@ -817,7 +823,7 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %161 = icmp eq i64 %160, %2
   br i1 %161, label %167, label %46
 162:                                              ; preds = %153, %143
-  %163 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
+  %163 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
   %164 = getelementptr inbounds nuw i8, ptr %12, i64 64
   %165 = load ptr, ptr %164, align 8
   call void %163(ptr noundef %165) #11
@@ -836,7 +842,7 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %176 = getelementptr inbounds nuw %struct.value, ptr %36, i64 %174
   %177 = getelementptr inbounds nuw i8, ptr %175, i64 8
   call void @llvm.memcpy.p0.p0.i64(ptr noundef nonnull align 8 dereferenceable(24) %176, ptr noundef nonnull align 8 dereferenceable(24) %177, i64 24, i1 false)
-  %178 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
+  %178 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
   %179 = getelementptr inbounds nuw i8, ptr %175, i64 24
   %180 = load ptr, ptr %179, align 8
   call void %178(ptr noundef %180) #11
@@ -942,20 +948,20 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   br i1 %251, label %252, label %273
 252:                                              ; preds = %247
   call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %5) #12
-  %253 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  %253 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
   %254 = call ptr %253(i64 noundef %243) #11
   store ptr %254, ptr %5, align 8
   %255 = icmp eq ptr %254, null
   br i1 %255, label %266, label %256
 256:                                              ; preds = %252
-  %257 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
+  %257 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
   %258 = load ptr, ptr %245, align 8
   %259 = call ptr %257(ptr noundef %258, ptr noundef nonnull %5, i64 noundef 1, ptr noundef null) #11
   %260 = load ptr, ptr %5, align 8
   %261 = icmp eq ptr %260, null
   br i1 %261, label %264, label %262
 262:                                              ; preds = %256
-  %263 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  %263 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
   call void %263(ptr noundef nonnull %260) #11
   br label %264
 264:                                              ; preds = %262, %256
@@ -965,10 +971,10 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %5) #12
   br label %281
 267:                                              ; preds = %264
-  %268 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 160), align 8
+  %268 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 168), align 8
   %269 = call i64 %268(ptr noundef nonnull %259) #11
   store i64 %269, ptr %249, align 8
-  %270 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  %270 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
   call void %270(ptr noundef nonnull %259) #11
   call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %5) #12
   %271 = load i64, ptr %249, align 8
@@ -987,7 +993,7 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   store i64 %218, ptr %226, align 8
   br label %283
 281:                                              ; preds = %267, %266
-  %282 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 184), align 8
+  %282 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 192), align 8
   call void %282() #11
   store i64 -1, ptr %226, align 8
   br label %322
@@ -1085,7 +1091,7 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %356 = icmp eq ptr %355, null
   br i1 %356, label %359, label %357
 357:                                              ; preds = %351
-  %358 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  %358 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
   call void %358(ptr noundef nonnull %355) #11
   br label %359
 359:                                              ; preds = %357, %351
@@ -1096,7 +1102,7 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %362 = getelementptr inbounds nuw i8, ptr %193, i64 16
   %363 = load i64, ptr %362, align 8
   %364 = getelementptr inbounds %struct.value, ptr %36, i64 %363
-  %365 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
+  %365 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
   %366 = getelementptr inbounds nuw i8, ptr %364, i64 16
   %367 = load ptr, ptr %366, align 8
   call void %365(ptr noundef %367) #11
@@ -1111,7 +1117,7 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %376 = icmp eq ptr %375, null
   br i1 %376, label %379, label %377
 377:                                              ; preds = %361
-  %378 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  %378 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
   call void %378(ptr noundef nonnull %375) #11
   br label %379
 379:                                              ; preds = %377, %361
@@ -1138,7 +1144,7 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %396 = icmp eq ptr %395, null
   br i1 %396, label %399, label %397
 397:                                              ; preds = %382
-  %398 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  %398 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
   call void %398(ptr noundef nonnull %395) #11
   br label %399
 399:                                              ; preds = %397, %382
@@ -1167,13 +1173,13 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   br i1 %416, label %438, label %417
 417:                                              ; preds = %402
   call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %4) #12
-  %418 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  %418 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
   %419 = call ptr %418(i64 noundef %415) #11
   store ptr %419, ptr %4, align 8
   %420 = icmp eq ptr %419, null
   br i1 %420, label %477, label %421
 421:                                              ; preds = %417
-  %422 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
+  %422 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
   %423 = getelementptr inbounds nuw i8, ptr %193, i64 56
   %424 = load i64, ptr %423, align 8
   %425 = inttoptr i64 %424 to ptr
@@ -1182,7 +1188,7 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %428 = icmp eq ptr %427, null
   br i1 %428, label %431, label %429
 429:                                              ; preds = %421
-  %430 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  %430 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
   call void %430(ptr noundef nonnull %427) #11
   br label %431
 431:                                              ; preds = %429, %421
@@ -1190,11 +1196,11 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   br i1 %432, label %477, label %433
 433:                                              ; preds = %431
   store i64 %415, ptr %413, align 8
-  %434 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 160), align 8
+  %434 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 168), align 8
   %435 = call i64 %434(ptr noundef nonnull %426) #11
   %436 = getelementptr inbounds nuw i8, ptr %193, i64 48
   store i64 %435, ptr %436, align 8
-  %437 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  %437 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
   call void %437(ptr noundef nonnull %426) #11
   call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %4) #12
   br label %438
@@ -1210,7 +1216,7 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   br label %462
 446:                                              ; preds = %462, %438
   %447 = phi i64 [ %408, %438 ], [ %474, %462 ]
-  %448 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
+  %448 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
   %449 = getelementptr inbounds nuw i8, ptr %405, i64 16
   %450 = load ptr, ptr %449, align 8
   call void %448(ptr noundef %450) #11
@@ -1225,7 +1231,7 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %459 = icmp eq ptr %458, null
   br i1 %459, label %478, label %460
 460:                                              ; preds = %446
-  %461 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  %461 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
   call void %461(ptr noundef nonnull %458) #11
   br label %478
 462:                                              ; preds = %462, %442
@@ -1378,7 +1384,7 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %579 = getelementptr inbounds i64, ptr %12, i64 %578
   br label %597
 580:                                              ; preds = %192
-  %581 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 200), align 8
+  %581 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
   %582 = call i32 %581() #11
   %583 = icmp eq i32 %582, 0
   br i1 %583, label %584, label %665
@@ -1388,13 +1394,13 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %587 = icmp eq i64 %586, 0
   br i1 %587, label %588, label %595
 588:                                              ; preds = %584
-  %589 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
+  %589 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
   %590 = load ptr, ptr %191, align 8
   %591 = call ptr %589(ptr noundef %590, ptr noundef null, i64 noundef 0, ptr noundef null) #11
   %592 = icmp eq ptr %591, null
   br i1 %592, label %665, label %593
 593:                                              ; preds = %588
-  %594 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  %594 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
   call void %594(ptr noundef nonnull %591) #11
   br label %595
 595:                                              ; preds = %593, %584
@@ -1442,7 +1448,7 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %628 = icmp eq ptr %627, null
   br i1 %628, label %632, label %629
 629:                                              ; preds = %625
-  %630 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  %630 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
   call void %630(ptr noundef nonnull %627) #11
   %631 = load i64, ptr %33, align 8
   br label %632
@@ -1463,7 +1469,7 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %643 = call fastcc ptr @given_away(ptr noundef nonnull readonly %12, ptr noundef %642) #13
   br label %665
 644:                                              ; preds = %612
-  %645 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
+  %645 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
   %646 = call ptr %645(i64 noundef %602) #11
   %647 = icmp eq ptr %646, null
   %648 = getelementptr inbounds nuw i8, ptr %193, i64 16
@@ -1479,11 +1485,11 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %657 = icmp eq ptr %656, null
   br i1 %657, label %658, label %660
 658:                                              ; preds = %651
-  %659 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  %659 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
   call void %659(ptr noundef nonnull %646) #11
   br label %665
 660:                                              ; preds = %651
-  %661 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  %661 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
   %662 = call i32 %661(ptr noundef nonnull %646, i64 noundef %652, ptr noundef nonnull %656) #11
   %663 = add nuw nsw i64 %652, 1
   %664 = icmp eq i64 %663, %602
@@ -1507,7 +1513,7 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %678 = icmp eq ptr %677, null
   br i1 %678, label %682, label %679
 679:                                              ; preds = %673
-  %680 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  %680 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
   call void %680(ptr noundef nonnull %677) #11
   %681 = load i64, ptr %33, align 8
   br label %682
@@ -1518,16 +1524,16 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %685 = icmp slt i64 %684, %683
   br i1 %685, label %673, label %671
 686:                                              ; preds = %671
-  %687 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 176), align 8
-  %688 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 400), align 8
+  %687 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 184), align 8
+  %688 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 408), align 8
   %689 = call i32 %687(ptr noundef %688) #11
   %690 = icmp eq i32 %689, 0
   br i1 %690, label %714, label %691
 691:                                              ; preds = %686
-  %692 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 184), align 8
+  %692 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 192), align 8
   call void %692() #11
   call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %6) #12
-  %693 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  %693 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
   %694 = ptrtoint ptr %193 to i64
   %695 = ptrtoint ptr %12 to i64
   %696 = sub i64 %694, %695
@@ -1537,7 +1543,7 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %699 = icmp eq ptr %698, null
   br i1 %699, label %713, label %700
 700:                                              ; preds = %691
-  %701 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
+  %701 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
   %702 = getelementptr inbounds nuw i8, ptr %12, i64 104
   %703 = load ptr, ptr %702, align 8
   %704 = call ptr %701(ptr noundef %703, ptr noundef nonnull %6, i64 noundef 1, ptr noundef null) #11
@@ -1545,14 +1551,14 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %706 = icmp eq ptr %705, null
   br i1 %706, label %709, label %707
 707:                                              ; preds = %700
-  %708 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  %708 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
   call void %708(ptr noundef nonnull %705) #11
   br label %709
 709:                                              ; preds = %707, %700
   %710 = icmp eq ptr %704, null
   br i1 %710, label %713, label %711
 711:                                              ; preds = %709
-  %712 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  %712 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
   call void %712(ptr noundef nonnull %704) #11
   br label %713
 713:                                              ; preds = %691, %711, %709
@@ -1567,7 +1573,7 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   ret ptr %717
 }
 define internal noundef ptr @renew() #2 {
-  %1 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 40), align 8
+  %1 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 48), align 8
   %2 = tail call ptr %1(i64 noundef 896) #11
   %3 = icmp eq ptr %2, null
   br i1 %3, label %15, label %4
@@ -1577,10 +1583,10 @@ define internal noundef ptr @renew() #2 {
   %7 = and i64 %6, -128
   %8 = inttoptr i64 %7 to ptr
   tail call void @llvm.memset.p0.i64(ptr noundef nonnull align 128 dereferenceable(768) %8, i8 0, i64 768, i1 false)
-  %9 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 72), align 8
+  %9 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 80), align 8
   %10 = getelementptr inbounds nuw i8, ptr %8, i64 320
   %11 = tail call i32 %9(ptr noundef nonnull %10, ptr noundef null) #11
-  %12 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 80), align 8
+  %12 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 88), align 8
   %13 = getelementptr inbounds nuw i8, ptr %8, i64 448
   %14 = tail call i32 %12(ptr noundef nonnull %13, ptr noundef null) #11
   store ptr %8, ptr @pool, align 8
@@ -1593,6 +1599,132 @@ define internal nonnull ptr @alone() #3 {
   %1 = load ptr, ptr @pool, align 8
   %2 = getelementptr inbounds nuw i8, ptr %1, i64 8
   ret ptr %2
+}
+define internal range(i64 0, 2) i64 @product(ptr nocapture noundef readonly %0) #2 {
+  %2 = getelementptr inbounds nuw i8, ptr %0, i64 136
+  %3 = load i64, ptr %2, align 8
+  %4 = inttoptr i64 %3 to ptr
+  %5 = getelementptr inbounds nuw i8, ptr %0, i64 144
+  %6 = load i64, ptr %5, align 8
+  %7 = inttoptr i64 %6 to ptr
+  %8 = getelementptr inbounds nuw i8, ptr %0, i64 152
+  %9 = load i64, ptr %8, align 8
+  %10 = inttoptr i64 %9 to ptr
+  %11 = getelementptr inbounds nuw i8, ptr %0, i64 64
+  %12 = load i64, ptr %11, align 8
+  %13 = icmp eq i64 %12, 0
+  br i1 %13, label %20, label %14
+14:                                               ; preds = %1
+  %15 = getelementptr inbounds nuw i8, ptr %0, i64 120
+  %16 = load i64, ptr %15, align 8
+  %17 = getelementptr inbounds nuw i8, ptr %0, i64 128
+  %18 = load i64, ptr %17, align 8
+  %19 = icmp eq i64 %16, %18
+  br i1 %19, label %104, label %20
+20:                                               ; preds = %14, %1
+  %21 = getelementptr inbounds nuw i8, ptr %0, i64 72
+  %22 = load i64, ptr %21, align 8
+  %23 = icmp sgt i64 %22, 0
+  br i1 %23, label %24, label %104
+24:                                               ; preds = %20
+  %25 = getelementptr inbounds nuw i8, ptr %0, i64 104
+  %26 = getelementptr inbounds nuw i8, ptr %0, i64 112
+  %27 = getelementptr inbounds nuw i8, ptr %0, i64 8
+  %28 = getelementptr inbounds nuw i8, ptr %0, i64 16
+  %29 = getelementptr inbounds nuw i8, ptr %0, i64 24
+  %30 = getelementptr inbounds nuw i8, ptr %0, i64 32
+  %31 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %32 = getelementptr inbounds nuw i8, ptr %0, i64 48
+  %33 = getelementptr inbounds nuw i8, ptr %0, i64 56
+  %34 = getelementptr inbounds nuw i8, ptr %0, i64 80
+  %35 = getelementptr inbounds nuw i8, ptr %0, i64 88
+  %36 = getelementptr inbounds nuw i8, ptr %0, i64 96
+  br label %37
+37:                                               ; preds = %24, %95
+  %38 = phi i64 [ %22, %24 ], [ %102, %95 ]
+  %39 = phi ptr [ %10, %24 ], [ %101, %95 ]
+  %40 = phi ptr [ %7, %24 ], [ %99, %95 ]
+  %41 = phi ptr [ %4, %24 ], [ %97, %95 ]
+  %42 = load i64, ptr %25, align 8
+  switch i64 %42, label %95 [
+    i64 0, label %43
+    i64 1, label %56
+    i64 2, label %69
+    i64 3, label %82
+  ]
+43:                                               ; preds = %37
+  %44 = load i64, ptr %26, align 8
+  %45 = inttoptr i64 %44 to ptr
+  %46 = load i64, ptr %0, align 8
+  %47 = trunc i64 %46 to i32
+  %48 = load i64, ptr %27, align 8
+  %49 = trunc i64 %48 to i32
+  %50 = load i64, ptr %28, align 8
+  %51 = load i64, ptr %29, align 8
+  %52 = load i64, ptr %30, align 8
+  %53 = load i64, ptr %31, align 8
+  %54 = load i64, ptr %32, align 8
+  %55 = load i64, ptr %33, align 8
+  tail call void %45(i32 noundef 101, i32 noundef %47, i32 noundef %49, i64 noundef %50, i64 noundef %51, i64 noundef %52, float noundef 1.000000e+00, ptr noundef %41, i64 noundef %53, ptr noundef %40, i64 noundef %54, float noundef 0.000000e+00, ptr noundef %39, i64 noundef %55) #11
+  br label %95
+56:                                               ; preds = %37
+  %57 = load i64, ptr %26, align 8
+  %58 = inttoptr i64 %57 to ptr
+  %59 = load i64, ptr %0, align 8
+  %60 = trunc i64 %59 to i32
+  %61 = load i64, ptr %27, align 8
+  %62 = trunc i64 %61 to i32
+  %63 = load i64, ptr %28, align 8
+  %64 = load i64, ptr %29, align 8
+  %65 = load i64, ptr %30, align 8
+  %66 = load i64, ptr %31, align 8
+  %67 = load i64, ptr %32, align 8
+  %68 = load i64, ptr %33, align 8
+  tail call void %58(i32 noundef 101, i32 noundef %60, i32 noundef %62, i64 noundef %63, i64 noundef %64, i64 noundef %65, double noundef 1.000000e+00, ptr noundef %41, i64 noundef %66, ptr noundef %40, i64 noundef %67, double noundef 0.000000e+00, ptr noundef %39, i64 noundef %68) #11
+  br label %95
+69:                                               ; preds = %37
+  %70 = load i64, ptr %26, align 8
+  %71 = inttoptr i64 %70 to ptr
+  %72 = load i64, ptr %0, align 8
+  %73 = trunc i64 %72 to i32
+  %74 = load i64, ptr %27, align 8
+  %75 = trunc i64 %74 to i32
+  %76 = load i64, ptr %28, align 8
+  %77 = load i64, ptr %29, align 8
+  %78 = load i64, ptr %30, align 8
+  %79 = load i64, ptr %31, align 8
+  %80 = load i64, ptr %32, align 8
+  %81 = load i64, ptr %33, align 8
+  tail call void %71(i32 noundef 101, i32 noundef %73, i32 noundef %75, i64 noundef %76, i64 noundef %77, i64 noundef %78, ptr noundef nonnull @product.one32, ptr noundef %41, i64 noundef %79, ptr noundef %40, i64 noundef %80, ptr noundef nonnull @product.zero32, ptr noundef %39, i64 noundef %81) #11
+  br label %95
+82:                                               ; preds = %37
+  %83 = load i64, ptr %26, align 8
+  %84 = inttoptr i64 %83 to ptr
+  %85 = load i64, ptr %0, align 8
+  %86 = trunc i64 %85 to i32
+  %87 = load i64, ptr %27, align 8
+  %88 = trunc i64 %87 to i32
+  %89 = load i64, ptr %28, align 8
+  %90 = load i64, ptr %29, align 8
+  %91 = load i64, ptr %30, align 8
+  %92 = load i64, ptr %31, align 8
+  %93 = load i64, ptr %32, align 8
+  %94 = load i64, ptr %33, align 8
+  tail call void %84(i32 noundef 101, i32 noundef %86, i32 noundef %88, i64 noundef %89, i64 noundef %90, i64 noundef %91, ptr noundef nonnull @product.one64, ptr noundef %41, i64 noundef %92, ptr noundef %40, i64 noundef %93, ptr noundef nonnull @product.zero64, ptr noundef %39, i64 noundef %94) #11
+  br label %95
+95:                                               ; preds = %37, %82, %69, %56, %43
+  %96 = load i64, ptr %34, align 8
+  %97 = getelementptr inbounds i8, ptr %41, i64 %96
+  %98 = load i64, ptr %35, align 8
+  %99 = getelementptr inbounds i8, ptr %40, i64 %98
+  %100 = load i64, ptr %36, align 8
+  %101 = getelementptr inbounds i8, ptr %39, i64 %100
+  %102 = add nsw i64 %38, -1
+  %103 = icmp sgt i64 %38, 1
+  br i1 %103, label %37, label %104
+104:                                              ; preds = %95, %20, %14
+  %105 = phi i64 [ 1, %14 ], [ 0, %20 ], [ 0, %95 ]
+  ret i64 %105
 }
 declare void @llvm.memcpy.p0.p0.i64(ptr noalias nocapture writeonly, ptr noalias nocapture readonly, i64, i1 immarg) #4
 declare void @llvm.lifetime.start.p0(i64 immarg, ptr nocapture) #5
@@ -1633,7 +1765,7 @@ define internal fastcc range(i32 -1, 2) i32 @call_routine(ptr nocapture noundef 
   %30 = icmp eq i64 %29, %28
   br i1 %30, label %31, label %36
 31:                                               ; preds = %27
-  %32 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
+  %32 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
   %33 = getelementptr inbounds nuw i8, ptr %2, i64 16
   %34 = load ptr, ptr %33, align 8
   %35 = call ptr %32(ptr noundef %34, ptr noundef nonnull %8, i64 noundef %28, ptr noundef null) #11
@@ -1644,7 +1776,7 @@ define internal fastcc range(i32 -1, 2) i32 @call_routine(ptr nocapture noundef 
   br i1 %38, label %46, label %39
 39:                                               ; preds = %36, %39
   %40 = phi i64 [ %42, %39 ], [ %29, %36 ]
-  %41 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  %41 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
   %42 = add nsw i64 %40, -1
   %43 = getelementptr inbounds ptr, ptr %8, i64 %42
   %44 = load ptr, ptr %43, align 8
@@ -1655,7 +1787,7 @@ define internal fastcc range(i32 -1, 2) i32 @call_routine(ptr nocapture noundef 
   %47 = icmp eq ptr %37, null
   br i1 %47, label %114, label %48
 48:                                               ; preds = %46
-  %49 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 312), align 8
+  %49 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 320), align 8
   %50 = getelementptr inbounds i8, ptr %37, i64 %49
   %51 = load ptr, ptr %50, align 8
   %52 = getelementptr inbounds nuw i8, ptr %0, i64 80
@@ -1663,7 +1795,7 @@ define internal fastcc range(i32 -1, 2) i32 @call_routine(ptr nocapture noundef 
   %54 = icmp eq ptr %51, %53
   br i1 %54, label %55, label %97
 55:                                               ; preds = %48
-  %56 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 376), align 8
+  %56 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 384), align 8
   %57 = getelementptr inbounds i8, ptr %37, i64 %56
   %58 = load i64, ptr %57, align 8
   %59 = load ptr, ptr %12, align 8
@@ -1671,7 +1803,7 @@ define internal fastcc range(i32 -1, 2) i32 @call_routine(ptr nocapture noundef 
   %61 = icmp eq i64 %58, %60
   br i1 %61, label %62, label %97
 62:                                               ; preds = %55
-  %63 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
+  %63 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
   %64 = getelementptr inbounds i8, ptr %37, i64 %63
   %65 = load i32, ptr %64, align 4
   %66 = sext i32 %65 to i64
@@ -1680,10 +1812,10 @@ define internal fastcc range(i32 -1, 2) i32 @call_routine(ptr nocapture noundef 
   %69 = icmp eq i64 %68, %66
   br i1 %69, label %70, label %97
 70:                                               ; preds = %62
-  %71 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
+  %71 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 360), align 8
   %72 = getelementptr inbounds i8, ptr %37, i64 %71
   %73 = load ptr, ptr %72, align 8
-  %74 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 360), align 8
+  %74 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 368), align 8
   %75 = getelementptr inbounds i8, ptr %37, i64 %74
   %76 = load ptr, ptr %75, align 8
   %77 = icmp slt i32 %65, 1
@@ -1712,7 +1844,7 @@ define internal fastcc range(i32 -1, 2) i32 @call_routine(ptr nocapture noundef 
   %96 = icmp eq i64 %92, %95
   br i1 %96, label %80, label %97
 97:                                               ; preds = %90, %83, %55, %62, %48
-  %98 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  %98 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
   call void %98(ptr noundef nonnull %37) #11
   br label %114
 99:                                               ; preds = %80, %70
@@ -1720,7 +1852,7 @@ define internal fastcc range(i32 -1, 2) i32 @call_routine(ptr nocapture noundef 
   %101 = getelementptr inbounds [0 x i64], ptr %13, i64 0, i64 %100
   %102 = load i64, ptr %101, align 8
   %103 = getelementptr inbounds %struct.value, ptr %3, i64 %102
-  %104 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 336), align 8
+  %104 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
   %105 = getelementptr inbounds i8, ptr %37, i64 %104
   %106 = load i64, ptr %105, align 8
   %107 = getelementptr inbounds nuw i8, ptr %103, i64 16
@@ -1728,7 +1860,7 @@ define internal fastcc range(i32 -1, 2) i32 @call_routine(ptr nocapture noundef 
   %109 = icmp eq ptr %108, null
   br i1 %109, label %112, label %110
 110:                                              ; preds = %99
-  %111 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  %111 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
   call void %111(ptr noundef nonnull %108) #11
   br label %112
 112:                                              ; preds = %99, %110
@@ -1866,7 +1998,7 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   %109 = icmp eq ptr %108, null
   br i1 %109, label %113, label %110
 110:                                              ; preds = %107
-  %111 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
+  %111 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
   %112 = load ptr, ptr %92, align 8
   tail call void %111(ptr noundef %112) #11
   br label %278
@@ -1885,7 +2017,7 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   %124 = add nsw i64 %123, %121
   %125 = getelementptr i64, ptr %98, i64 %100
   store i64 %124, ptr %125, align 8
-  %126 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
+  %126 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
   %127 = getelementptr inbounds nuw [0 x i64], ptr %94, i64 0, i64 %117
   %128 = load i64, ptr %127, align 8
   %129 = getelementptr inbounds %struct.value, ptr %3, i64 %128, i32 2
@@ -1907,7 +2039,7 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   %141 = getelementptr inbounds %struct.value, ptr %3, i64 %140
   %142 = getelementptr inbounds nuw i8, ptr %141, i64 16
   %143 = load ptr, ptr %142, align 8
-  %144 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 312), align 8
+  %144 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 320), align 8
   %145 = getelementptr inbounds i8, ptr %143, i64 %144
   %146 = getelementptr inbounds i8, ptr %145, i64 -8
   %147 = load i32, ptr %146, align 4
@@ -1919,7 +2051,7 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   %152 = icmp eq ptr %150, %151
   br i1 %152, label %153, label %218
 153:                                              ; preds = %149
-  %154 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 336), align 8
+  %154 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
   %155 = getelementptr inbounds i8, ptr %143, i64 %154
   %156 = load i64, ptr %155, align 8
   %157 = load i64, ptr %141, align 8
@@ -1928,7 +2060,7 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
 159:                                              ; preds = %153
   %160 = getelementptr inbounds nuw i8, ptr %141, i64 8
   %161 = load ptr, ptr %160, align 8
-  %162 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 376), align 8
+  %162 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 384), align 8
   %163 = getelementptr inbounds i8, ptr %143, i64 %162
   %164 = load i64, ptr %163, align 8
   %165 = load ptr, ptr %161, align 8
@@ -1936,7 +2068,7 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   %167 = icmp eq i64 %164, %166
   br i1 %167, label %168, label %218
 168:                                              ; preds = %159
-  %169 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
+  %169 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
   %170 = getelementptr inbounds i8, ptr %143, i64 %169
   %171 = load i32, ptr %170, align 4
   %172 = sext i32 %171 to i64
@@ -1945,10 +2077,10 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   %175 = icmp eq i64 %174, %172
   br i1 %175, label %176, label %218
 176:                                              ; preds = %168
-  %177 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
+  %177 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 360), align 8
   %178 = getelementptr inbounds i8, ptr %143, i64 %177
   %179 = load ptr, ptr %178, align 8
-  %180 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 360), align 8
+  %180 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 368), align 8
   %181 = getelementptr inbounds i8, ptr %143, i64 %180
   %182 = load ptr, ptr %181, align 8
   %183 = icmp slt i32 %171, 1
@@ -1977,7 +2109,7 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   %202 = icmp eq i64 %198, %201
   br i1 %202, label %186, label %218
 203:                                              ; preds = %186, %176
-  %204 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 368), align 8
+  %204 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 376), align 8
   %205 = getelementptr inbounds i8, ptr %143, i64 %204
   %206 = load ptr, ptr %205, align 8
   %207 = icmp eq ptr %206, null
@@ -1989,7 +2121,7 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   %212 = icmp eq ptr %210, %211
   br i1 %212, label %213, label %218
 213:                                              ; preds = %203, %208
-  %214 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
+  %214 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
   tail call void %214(ptr noundef nonnull %143) #11
   %215 = load i64, ptr %95, align 8
   %216 = getelementptr inbounds i64, ptr %19, i64 %215
@@ -2011,11 +2143,11 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   %229 = icmp eq ptr %228, null
   br i1 %229, label %233, label %230
 230:                                              ; preds = %226
-  %231 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
+  %231 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
   %232 = tail call ptr %231(ptr noundef nonnull %228, ptr noundef null, i64 noundef 0, ptr noundef null) #11
   br label %256
 233:                                              ; preds = %226
-  %234 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
+  %234 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
   %235 = load ptr, ptr %132, align 8
   tail call void %234(ptr noundef %235) #11
   %236 = getelementptr inbounds nuw i8, ptr %132, i64 40
@@ -2035,7 +2167,7 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
 247:                                              ; preds = %242, %239
   %248 = phi i64 [ %245, %242 ], [ %241, %239 ]
   %249 = phi ptr [ %246, %242 ], [ null, %239 ]
-  %250 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 296), align 8
+  %250 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 304), align 8
   %251 = load ptr, ptr %96, align 8
   %252 = load ptr, ptr %132, align 8
   %253 = trunc i64 %248 to i32
@@ -2047,18 +2179,18 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   %258 = icmp eq ptr %257, null
   br i1 %258, label %285, label %268
 259:                                              ; preds = %218
-  %260 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
+  %260 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 264), align 8
   %261 = add nsw i64 %224, 1
   %262 = tail call ptr %260(ptr noundef null, i64 noundef %261) #11
   %263 = icmp eq ptr %262, null
   br i1 %263, label %285, label %264
 264:                                              ; preds = %259
   %265 = ptrtoint ptr %262 to i64
-  %266 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 328), align 8
+  %266 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 336), align 8
   %267 = add nsw i64 %266, %265
   br label %272
 268:                                              ; preds = %256
-  %269 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 336), align 8
+  %269 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
   %270 = getelementptr inbounds i8, ptr %257, i64 %269
   %271 = load i64, ptr %270, align 8
   br label %272
@@ -2098,7 +2230,7 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   %297 = icmp eq ptr %296, null
   br i1 %297, label %303, label %298
 298:                                              ; preds = %294
-  %299 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
+  %299 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
   %300 = tail call ptr %299(ptr noundef nonnull %296, ptr noundef null, i64 noundef 0, ptr noundef null) #11
   %301 = icmp eq ptr %300, null
   %302 = load i64, ptr %14, align 8
@@ -2144,13 +2276,13 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   %337 = call i64 @launch(ptr noundef nonnull %332, ptr noundef nonnull %19, ptr noundef nonnull %8) #13
   br label %345
 338:                                              ; preds = %328
-  %339 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 264), align 8
+  %339 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 272), align 8
   %340 = call ptr %339() #11
   %341 = call i64 @launch(ptr noundef nonnull %332, ptr noundef nonnull %19, ptr noundef nonnull %8) #13
   %342 = icmp eq ptr %340, null
   br i1 %342, label %345, label %343
 343:                                              ; preds = %338
-  %344 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 272), align 8
+  %344 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 280), align 8
   call void %344(ptr noundef nonnull %340) #11
   br label %345
 345:                                              ; preds = %336, %343, %338
@@ -2177,20 +2309,20 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   br i1 %362, label %363, label %384
 363:                                              ; preds = %351
   call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %7) #12
-  %364 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  %364 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
   %365 = call ptr %364(i64 noundef %352) #11
   store ptr %365, ptr %7, align 8
   %366 = icmp eq ptr %365, null
   br i1 %366, label %377, label %367
 367:                                              ; preds = %363
-  %368 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
+  %368 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
   %369 = load ptr, ptr %358, align 8
   %370 = call ptr %368(ptr noundef %369, ptr noundef nonnull %7, i64 noundef 1, ptr noundef null) #11
   %371 = load ptr, ptr %7, align 8
   %372 = icmp eq ptr %371, null
   br i1 %372, label %375, label %373
 373:                                              ; preds = %367
-  %374 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  %374 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
   call void %374(ptr noundef nonnull %371) #11
   br label %375
 375:                                              ; preds = %373, %367
@@ -2200,10 +2332,10 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %7) #12
   br label %454
 378:                                              ; preds = %375
-  %379 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 160), align 8
+  %379 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 168), align 8
   %380 = call i64 %379(ptr noundef nonnull %370) #11
   store i64 %380, ptr %360, align 8
-  %381 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  %381 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
   call void %381(ptr noundef nonnull %370) #11
   call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %7) #12
   %382 = load i64, ptr %360, align 8
@@ -2225,11 +2357,11 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   %396 = icmp eq ptr %395, null
   br i1 %396, label %400, label %397
 397:                                              ; preds = %393
-  %398 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
+  %398 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
   %399 = call ptr %398(ptr noundef nonnull %395, ptr noundef null, i64 noundef 0, ptr noundef null) #11
   br label %423
 400:                                              ; preds = %393
-  %401 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
+  %401 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
   %402 = load ptr, ptr %386, align 8
   call void %401(ptr noundef %402) #11
   %403 = getelementptr inbounds nuw i8, ptr %386, i64 40
@@ -2249,7 +2381,7 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
 414:                                              ; preds = %409, %406
   %415 = phi i64 [ %412, %409 ], [ %408, %406 ]
   %416 = phi ptr [ %413, %409 ], [ null, %406 ]
-  %417 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 296), align 8
+  %417 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 304), align 8
   %418 = load ptr, ptr %325, align 8
   %419 = load ptr, ptr %386, align 8
   %420 = trunc i64 %415 to i32
@@ -2261,18 +2393,18 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   %425 = icmp eq ptr %424, null
   br i1 %425, label %454, label %435
 426:                                              ; preds = %384
-  %427 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
+  %427 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 264), align 8
   %428 = add nsw i64 %391, 1
   %429 = call ptr %427(ptr noundef null, i64 noundef %428) #11
   %430 = icmp eq ptr %429, null
   br i1 %430, label %454, label %431
 431:                                              ; preds = %426
   %432 = ptrtoint ptr %429 to i64
-  %433 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 328), align 8
+  %433 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 336), align 8
   %434 = add nsw i64 %433, %432
   br label %439
 435:                                              ; preds = %423
-  %436 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 336), align 8
+  %436 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
   %437 = getelementptr inbounds i8, ptr %424, i64 %436
   %438 = load i64, ptr %437, align 8
   br label %439
@@ -2280,7 +2412,7 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   %440 = phi ptr [ %429, %431 ], [ %424, %435 ]
   %441 = phi i64 [ %434, %431 ], [ %438, %435 ]
   store i64 %441, ptr %322, align 8
-  %442 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  %442 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
   %443 = load ptr, ptr %23, align 16
   call void %442(ptr noundef %443) #11
   store ptr %440, ptr %23, align 16
@@ -2303,7 +2435,7 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   %458 = icmp eq ptr %305, null
   br i1 %458, label %461, label %459
 459:                                              ; preds = %454
-  %460 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  %460 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
   call void %460(ptr noundef nonnull %305) #11
   br label %461
 461:                                              ; preds = %298, %289, %459, %454
@@ -2317,7 +2449,7 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   br i1 %468, label %469, label %476
 469:                                              ; preds = %461, %469
   %470 = phi i64 [ %472, %469 ], [ %292, %461 ]
-  %471 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  %471 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
   %472 = add nsw i64 %470, -1
   %473 = getelementptr inbounds ptr, ptr %23, i64 %472
   %474 = load ptr, ptr %473, align 8
@@ -2340,7 +2472,7 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   %485 = icmp eq i64 %462, -1
   br i1 %485, label %486, label %489
 486:                                              ; preds = %483
-  %487 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 192), align 8
+  %487 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 200), align 8
   %488 = call ptr %487() #11
   br label %548
 489:                                              ; preds = %483
@@ -2350,20 +2482,20 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   br i1 %492, label %548, label %493
 493:                                              ; preds = %489
   call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %6) #12
-  %494 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  %494 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
   %495 = call ptr %494(i64 noundef range(i64 1, 0) %462) #11
   store ptr %495, ptr %6, align 16
   %496 = getelementptr inbounds nuw i8, ptr %6, i64 8
   %497 = icmp eq ptr %495, null
   br i1 %497, label %522, label %498
 498:                                              ; preds = %493
-  %499 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  %499 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
   %500 = call ptr %499(i64 noundef %484) #11
   store ptr %500, ptr %496, align 8
   %501 = icmp eq ptr %500, null
   br i1 %501, label %508, label %502
 502:                                              ; preds = %498
-  %503 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
+  %503 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
   %504 = load ptr, ptr %490, align 8
   %505 = call ptr %503(ptr noundef %504, ptr noundef nonnull %6, i64 noundef 2, ptr noundef null) #11
   %506 = load ptr, ptr %6, align 16
@@ -2372,7 +2504,7 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
 508:                                              ; preds = %502, %498
   %509 = phi ptr [ %505, %502 ], [ null, %498 ]
   %510 = phi ptr [ %506, %502 ], [ %495, %498 ]
-  %511 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  %511 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
   call void %511(ptr noundef nonnull %510) #11
   br label %512
 512:                                              ; preds = %508, %502
@@ -2381,14 +2513,14 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   %515 = icmp eq ptr %514, null
   br i1 %515, label %518, label %516
 516:                                              ; preds = %512
-  %517 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  %517 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
   call void %517(ptr noundef nonnull %514) #11
   br label %518
 518:                                              ; preds = %516, %512
   %519 = icmp eq ptr %513, null
   br i1 %519, label %522, label %520
 520:                                              ; preds = %518
-  %521 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  %521 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
   call void %521(ptr noundef nonnull %513) #11
   br label %522
 522:                                              ; preds = %520, %518, %493
@@ -2417,7 +2549,7 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   %541 = icmp eq ptr %540, null
   br i1 %541, label %544, label %542
 542:                                              ; preds = %535
-  %543 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  %543 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
   call void %543(ptr noundef nonnull %540) #11
   br label %544
 544:                                              ; preds = %535, %542
@@ -2458,7 +2590,7 @@ define internal fastcc range(i32 -1, 3) i32 @asked(ptr nocapture noundef readonl
   %23 = getelementptr inbounds %struct.value, ptr %2, i64 %22
   %24 = getelementptr inbounds nuw i8, ptr %23, i64 16
   %25 = load ptr, ptr %24, align 8
-  %26 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 312), align 8
+  %26 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 320), align 8
   %27 = getelementptr inbounds i8, ptr %25, i64 %26
   %28 = getelementptr inbounds i8, ptr %27, i64 -8
   %29 = load i32, ptr %28, align 4
@@ -2471,7 +2603,7 @@ define internal fastcc range(i32 -1, 3) i32 @asked(ptr nocapture noundef readonl
   %35 = icmp eq ptr %32, %34
   br i1 %35, label %36, label %98
 36:                                               ; preds = %31
-  %37 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 336), align 8
+  %37 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
   %38 = getelementptr inbounds i8, ptr %25, i64 %37
   %39 = load i64, ptr %38, align 8
   %40 = load i64, ptr %23, align 8
@@ -2480,7 +2612,7 @@ define internal fastcc range(i32 -1, 3) i32 @asked(ptr nocapture noundef readonl
 42:                                               ; preds = %36
   %43 = getelementptr inbounds nuw i8, ptr %23, i64 8
   %44 = load ptr, ptr %43, align 8
-  %45 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 376), align 8
+  %45 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 384), align 8
   %46 = getelementptr inbounds i8, ptr %25, i64 %45
   %47 = load i64, ptr %46, align 8
   %48 = load ptr, ptr %44, align 8
@@ -2488,7 +2620,7 @@ define internal fastcc range(i32 -1, 3) i32 @asked(ptr nocapture noundef readonl
   %50 = icmp eq i64 %47, %49
   br i1 %50, label %51, label %98
 51:                                               ; preds = %42
-  %52 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
+  %52 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
   %53 = getelementptr inbounds i8, ptr %25, i64 %52
   %54 = load i32, ptr %53, align 4
   %55 = sext i32 %54 to i64
@@ -2497,10 +2629,10 @@ define internal fastcc range(i32 -1, 3) i32 @asked(ptr nocapture noundef readonl
   %58 = icmp eq i64 %57, %55
   br i1 %58, label %59, label %98
 59:                                               ; preds = %51
-  %60 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
+  %60 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 360), align 8
   %61 = getelementptr inbounds i8, ptr %25, i64 %60
   %62 = load ptr, ptr %61, align 8
-  %63 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 360), align 8
+  %63 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 368), align 8
   %64 = getelementptr inbounds i8, ptr %25, i64 %63
   %65 = load ptr, ptr %64, align 8
   %66 = icmp slt i32 %54, 1
@@ -2529,7 +2661,7 @@ define internal fastcc range(i32 -1, 3) i32 @asked(ptr nocapture noundef readonl
   %85 = icmp eq i64 %81, %84
   br i1 %85, label %69, label %98
 86:                                               ; preds = %69, %59
-  %87 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 368), align 8
+  %87 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 376), align 8
   %88 = getelementptr inbounds i8, ptr %25, i64 %87
   %89 = load ptr, ptr %88, align 8
   %90 = icmp eq ptr %89, null
@@ -2572,7 +2704,7 @@ define internal fastcc range(i32 -1, 3) i32 @asked(ptr nocapture noundef readonl
   br label %120
 120:                                              ; preds = %118, %132
   %121 = phi i64 [ %114, %118 ], [ %133, %132 ]
-  %122 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  %122 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
   %123 = load i64, ptr %119, align 8
   %124 = add nsw i64 %123, %121
   %125 = getelementptr inbounds [0 x i64], ptr %100, i64 0, i64 %124
@@ -2595,14 +2727,14 @@ define internal fastcc range(i32 -1, 3) i32 @asked(ptr nocapture noundef readonl
   %139 = icmp eq i64 %138, %9
   br i1 %139, label %140, label %149
 140:                                              ; preds = %137
-  %141 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  %141 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
   %142 = tail call ptr %141(i64 noundef %99) #11
   %143 = getelementptr inbounds nuw ptr, ptr %11, i64 %9
   store ptr %142, ptr %143, align 8
   %144 = icmp eq ptr %142, null
   br i1 %144, label %149, label %145
 145:                                              ; preds = %140
-  %146 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
+  %146 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
   %147 = load ptr, ptr %12, align 8
   %148 = call ptr %146(ptr noundef %147, ptr noundef nonnull %11, i64 noundef %10, ptr noundef null) #11
   br label %149
@@ -2613,7 +2745,7 @@ define internal fastcc range(i32 -1, 3) i32 @asked(ptr nocapture noundef readonl
   br i1 %152, label %160, label %153
 153:                                              ; preds = %149, %153
   %154 = phi i64 [ %156, %153 ], [ %151, %149 ]
-  %155 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  %155 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
   %156 = add nsw i64 %154, -1
   %157 = getelementptr inbounds ptr, ptr %11, i64 %156
   %158 = load ptr, ptr %157, align 8
@@ -2629,7 +2761,7 @@ define internal fastcc range(i32 -1, 3) i32 @asked(ptr nocapture noundef readonl
   %165 = icmp eq ptr %150, %164
   br i1 %165, label %224, label %166
 166:                                              ; preds = %162
-  %167 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 320), align 8
+  %167 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 328), align 8
   %168 = getelementptr inbounds i8, ptr %150, i64 %167
   %169 = getelementptr inbounds i64, ptr %100, i64 %6
   %170 = getelementptr inbounds nuw i8, ptr %1, i64 56
@@ -2646,15 +2778,15 @@ define internal fastcc range(i32 -1, 3) i32 @asked(ptr nocapture noundef readonl
   %179 = shl nuw nsw i64 %178, 1
   %180 = getelementptr inbounds nuw ptr, ptr %168, i64 %179
   %181 = load ptr, ptr %180, align 8
-  %182 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
+  %182 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
   call void %182(ptr noundef %181) #11
   %183 = getelementptr inbounds nuw i64, ptr %169, i64 %178
   %184 = load i64, ptr %183, align 8
   %185 = getelementptr inbounds %struct.value, ptr %2, i64 %184
-  %186 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 336), align 8
+  %186 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
   %187 = getelementptr inbounds i8, ptr %181, i64 %186
   %188 = load i64, ptr %187, align 8
-  %189 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 160), align 8
+  %189 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 168), align 8
   %190 = or disjoint i64 %179, 1
   %191 = getelementptr inbounds nuw ptr, ptr %168, i64 %190
   %192 = load ptr, ptr %191, align 8
@@ -2665,7 +2797,7 @@ define internal fastcc range(i32 -1, 3) i32 @asked(ptr nocapture noundef readonl
   %197 = icmp eq ptr %196, null
   br i1 %197, label %200, label %198
 198:                                              ; preds = %177
-  %199 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  %199 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
   call void %199(ptr noundef nonnull %196) #11
   br label %200
 200:                                              ; preds = %177, %198
@@ -2679,7 +2811,7 @@ define internal fastcc range(i32 -1, 3) i32 @asked(ptr nocapture noundef readonl
   br i1 %204, label %177, label %173
 205:                                              ; preds = %173, %205
   %206 = phi i64 [ %221, %205 ], [ 0, %173 ]
-  %207 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 160), align 8
+  %207 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 168), align 8
   %208 = load i64, ptr %170, align 8
   %209 = shl i64 %208, 4
   %210 = getelementptr i8, ptr %168, i64 %209
@@ -2700,7 +2832,7 @@ define internal fastcc range(i32 -1, 3) i32 @asked(ptr nocapture noundef readonl
   br i1 %223, label %205, label %224
 224:                                              ; preds = %205, %173, %162
   %225 = phi i32 [ 2, %162 ], [ 1, %173 ], [ 1, %205 ]
-  %226 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  %226 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
   call void %226(ptr noundef nonnull %150) #11
   br label %227
 227:                                              ; preds = %224, %160, %4
@@ -3223,7 +3355,7 @@ define internal fastcc range(i32 0, 2) i32 @evaluated(ptr nocapture noundef read
   br i1 %8, label %9, label %23
 9:                                                ; preds = %2, %20
   %10 = phi i64 [ %21, %20 ], [ 0, %2 ]
-  %11 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  %11 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
   %12 = getelementptr inbounds nuw i64, ptr %7, i64 %10
   %13 = load i64, ptr %12, align 8
   %14 = getelementptr inbounds i64, ptr %1, i64 %13
@@ -3244,7 +3376,7 @@ define internal fastcc range(i32 0, 2) i32 @evaluated(ptr nocapture noundef read
   %26 = icmp eq i64 %25, %24
   br i1 %26, label %27, label %33
 27:                                               ; preds = %23
-  %28 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
+  %28 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
   %29 = getelementptr inbounds nuw i8, ptr %0, i64 16
   %30 = load i64, ptr %29, align 8
   %31 = inttoptr i64 %30 to ptr
@@ -3256,7 +3388,7 @@ define internal fastcc range(i32 0, 2) i32 @evaluated(ptr nocapture noundef read
   br i1 %35, label %43, label %36
 36:                                               ; preds = %33, %36
   %37 = phi i64 [ %39, %36 ], [ %25, %33 ]
-  %38 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  %38 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
   %39 = add nsw i64 %37, -1
   %40 = getelementptr inbounds ptr, ptr %6, i64 %39
   %41 = load ptr, ptr %40, align 8
@@ -3267,13 +3399,13 @@ define internal fastcc range(i32 0, 2) i32 @evaluated(ptr nocapture noundef read
   %44 = icmp eq ptr %34, null
   br i1 %44, label %52, label %45
 45:                                               ; preds = %43
-  %46 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 160), align 8
+  %46 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 168), align 8
   %47 = call i64 %46(ptr noundef nonnull %34) #11
   %48 = getelementptr inbounds nuw i8, ptr %0, i64 8
   %49 = load i64, ptr %48, align 8
   %50 = getelementptr inbounds i64, ptr %1, i64 %49
   store i64 %47, ptr %50, align 8
-  %51 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  %51 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
   call void %51(ptr noundef nonnull %34) #11
   br label %52
 52:                                               ; preds = %43, %45
@@ -3283,12 +3415,12 @@ define internal fastcc range(i32 0, 2) i32 @evaluated(ptr nocapture noundef read
 define internal fastcc ptr @shown(ptr nocapture noundef readonly %0, ptr nocapture noundef nonnull readonly %1) unnamed_addr #2 {
   %3 = getelementptr inbounds nuw i8, ptr %1, i64 16
   %4 = load ptr, ptr %3, align 8
-  %5 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 312), align 8
+  %5 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 320), align 8
   %6 = getelementptr inbounds i8, ptr %4, i64 %5
   %7 = load ptr, ptr %6, align 8
-  %8 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 280), align 8
+  %8 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 288), align 8
   %9 = icmp eq ptr %7, %8
-  %10 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 288), align 8
+  %10 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 296), align 8
   %11 = icmp eq ptr %7, %10
   %12 = select i1 %9, i1 true, i1 %11
   br i1 %12, label %67, label %13
@@ -3299,7 +3431,7 @@ define internal fastcc ptr @shown(ptr nocapture noundef readonly %0, ptr nocaptu
   %17 = load i64, ptr %1, align 8
   br i1 %16, label %18, label %70
 18:                                               ; preds = %13
-  %19 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 336), align 8
+  %19 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
   %20 = getelementptr inbounds i8, ptr %4, i64 %19
   %21 = load i64, ptr %20, align 8
   %22 = icmp eq i64 %21, %17
@@ -3307,7 +3439,7 @@ define internal fastcc ptr @shown(ptr nocapture noundef readonly %0, ptr nocaptu
 23:                                               ; preds = %18
   %24 = getelementptr inbounds nuw i8, ptr %1, i64 8
   %25 = load ptr, ptr %24, align 8
-  %26 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 376), align 8
+  %26 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 384), align 8
   %27 = getelementptr inbounds i8, ptr %4, i64 %26
   %28 = load i64, ptr %27, align 8
   %29 = load ptr, ptr %25, align 8
@@ -3315,7 +3447,7 @@ define internal fastcc ptr @shown(ptr nocapture noundef readonly %0, ptr nocaptu
   %31 = icmp eq i64 %28, %30
   br i1 %31, label %32, label %70
 32:                                               ; preds = %23
-  %33 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
+  %33 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
   %34 = getelementptr inbounds i8, ptr %4, i64 %33
   %35 = load i32, ptr %34, align 4
   %36 = sext i32 %35 to i64
@@ -3324,10 +3456,10 @@ define internal fastcc ptr @shown(ptr nocapture noundef readonly %0, ptr nocaptu
   %39 = icmp eq i64 %38, %36
   br i1 %39, label %40, label %70
 40:                                               ; preds = %32
-  %41 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
+  %41 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 360), align 8
   %42 = getelementptr inbounds i8, ptr %4, i64 %41
   %43 = load ptr, ptr %42, align 8
-  %44 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 360), align 8
+  %44 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 368), align 8
   %45 = getelementptr inbounds i8, ptr %4, i64 %44
   %46 = load ptr, ptr %45, align 8
   %47 = icmp slt i32 %35, 1
@@ -3356,7 +3488,7 @@ define internal fastcc ptr @shown(ptr nocapture noundef readonly %0, ptr nocaptu
   %66 = icmp eq i64 %62, %65
   br i1 %66, label %50, label %70
 67:                                               ; preds = %50, %40, %2
-  %68 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
+  %68 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
   tail call void %68(ptr noundef %4) #11
   %69 = load ptr, ptr %3, align 8
   br label %119
@@ -3371,11 +3503,11 @@ define internal fastcc ptr @shown(ptr nocapture noundef readonly %0, ptr nocaptu
   %78 = or i1 %77, %76
   br i1 %78, label %82, label %79
 79:                                               ; preds = %70
-  %80 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
+  %80 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
   %81 = tail call ptr %80(ptr noundef nonnull %75, ptr noundef null, i64 noundef 0, ptr noundef null) #11
   br label %107
 82:                                               ; preds = %70
-  %83 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
+  %83 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
   %84 = load ptr, ptr %72, align 8
   tail call void %83(ptr noundef %84) #11
   %85 = getelementptr inbounds nuw i8, ptr %72, i64 40
@@ -3396,7 +3528,7 @@ define internal fastcc ptr @shown(ptr nocapture noundef readonly %0, ptr nocaptu
 97:                                               ; preds = %92, %89
   %98 = phi i64 [ %95, %92 ], [ %91, %89 ]
   %99 = phi ptr [ %96, %92 ], [ null, %89 ]
-  %100 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 296), align 8
+  %100 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 304), align 8
   %101 = load ptr, ptr %14, align 8
   %102 = load ptr, ptr %72, align 8
   %103 = trunc i64 %98 to i32
@@ -3409,16 +3541,16 @@ define internal fastcc ptr @shown(ptr nocapture noundef readonly %0, ptr nocaptu
   %109 = icmp eq ptr %108, null
   br i1 %109, label %119, label %110
 110:                                              ; preds = %107
-  %111 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
+  %111 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
   %112 = load ptr, ptr %3, align 8
   tail call void %111(ptr noundef %112) #11
-  %113 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 304), align 8
+  %113 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 312), align 8
   %114 = load ptr, ptr %3, align 8
   %115 = tail call i32 %113(ptr noundef nonnull %108, ptr noundef %114) #11
   %116 = icmp eq i32 %115, 0
   br i1 %116, label %119, label %117
 117:                                              ; preds = %110
-  %118 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  %118 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
   tail call void %118(ptr noundef nonnull %108) #11
   br label %119
 119:                                              ; preds = %117, %107, %110, %67
@@ -3429,7 +3561,7 @@ define internal fastcc ptr @given_away(ptr nocapture noundef readonly %0, ptr no
   %3 = alloca ptr, align 8
   %4 = getelementptr inbounds nuw i8, ptr %1, i64 16
   %5 = load ptr, ptr %4, align 8
-  %6 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 312), align 8
+  %6 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 320), align 8
   %7 = getelementptr inbounds i8, ptr %5, i64 %6
   %8 = getelementptr inbounds i8, ptr %7, i64 -8
   %9 = load i32, ptr %8, align 4
@@ -3442,7 +3574,7 @@ define internal fastcc ptr @given_away(ptr nocapture noundef readonly %0, ptr no
   %15 = icmp eq ptr %12, %14
   br i1 %15, label %16, label %78
 16:                                               ; preds = %11
-  %17 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 336), align 8
+  %17 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
   %18 = getelementptr inbounds i8, ptr %5, i64 %17
   %19 = load i64, ptr %18, align 8
   %20 = load i64, ptr %1, align 8
@@ -3451,7 +3583,7 @@ define internal fastcc ptr @given_away(ptr nocapture noundef readonly %0, ptr no
 22:                                               ; preds = %16
   %23 = getelementptr inbounds nuw i8, ptr %1, i64 8
   %24 = load ptr, ptr %23, align 8
-  %25 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 376), align 8
+  %25 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 384), align 8
   %26 = getelementptr inbounds i8, ptr %5, i64 %25
   %27 = load i64, ptr %26, align 8
   %28 = load ptr, ptr %24, align 8
@@ -3459,7 +3591,7 @@ define internal fastcc ptr @given_away(ptr nocapture noundef readonly %0, ptr no
   %30 = icmp eq i64 %27, %29
   br i1 %30, label %31, label %78
 31:                                               ; preds = %22
-  %32 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
+  %32 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
   %33 = getelementptr inbounds i8, ptr %5, i64 %32
   %34 = load i32, ptr %33, align 4
   %35 = sext i32 %34 to i64
@@ -3468,10 +3600,10 @@ define internal fastcc ptr @given_away(ptr nocapture noundef readonly %0, ptr no
   %38 = icmp eq i64 %37, %35
   br i1 %38, label %39, label %78
 39:                                               ; preds = %31
-  %40 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
+  %40 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 360), align 8
   %41 = getelementptr inbounds i8, ptr %5, i64 %40
   %42 = load ptr, ptr %41, align 8
-  %43 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 360), align 8
+  %43 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 368), align 8
   %44 = getelementptr inbounds i8, ptr %5, i64 %43
   %45 = load ptr, ptr %44, align 8
   %46 = icmp slt i32 %34, 1
@@ -3500,7 +3632,7 @@ define internal fastcc ptr @given_away(ptr nocapture noundef readonly %0, ptr no
   %65 = icmp eq i64 %61, %64
   br i1 %65, label %49, label %78
 66:                                               ; preds = %49, %39
-  %67 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 368), align 8
+  %67 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 376), align 8
   %68 = getelementptr inbounds i8, ptr %5, i64 %67
   %69 = load ptr, ptr %68, align 8
   %70 = icmp eq ptr %69, null
@@ -3526,10 +3658,10 @@ define internal fastcc ptr @given_away(ptr nocapture noundef readonly %0, ptr no
   %86 = icmp slt i64 %85, 131072
   br i1 %86, label %87, label %109
 87:                                               ; preds = %78
-  %88 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
+  %88 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
   %89 = load ptr, ptr %80, align 8
   tail call void %88(ptr noundef %89) #11
-  %90 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 296), align 8
+  %90 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 304), align 8
   %91 = getelementptr inbounds nuw i8, ptr %0, i64 80
   %92 = load ptr, ptr %91, align 8
   %93 = load ptr, ptr %80, align 8
@@ -3545,7 +3677,7 @@ define internal fastcc ptr @given_away(ptr nocapture noundef readonly %0, ptr no
   %102 = icmp eq i64 %101, 0
   br i1 %102, label %121, label %103
 103:                                              ; preds = %100
-  %104 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 336), align 8
+  %104 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
   %105 = getelementptr inbounds i8, ptr %98, i64 %104
   %106 = load ptr, ptr %105, align 8
   %107 = load i64, ptr %1, align 8
@@ -3559,11 +3691,11 @@ define internal fastcc ptr @given_away(ptr nocapture noundef readonly %0, ptr no
   %111 = icmp eq ptr %110, null
   br i1 %111, label %119, label %112
 112:                                              ; preds = %109
-  %113 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
+  %113 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
   %114 = getelementptr inbounds nuw i8, ptr %0, i64 96
   %115 = load ptr, ptr %114, align 8
   %116 = call ptr %113(ptr noundef %115, ptr noundef nonnull %3, i64 noundef 1, ptr noundef null) #11
-  %117 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  %117 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
   %118 = load ptr, ptr %3, align 8
   call void %117(ptr noundef %118) #11
   br label %119
