@@ -1,28 +1,22 @@
 """Blocks of phases, and the phases that hold blocks: loops, branches, maps and folds, inside a region and as one.
 
-Note [State].  What goes from iteration to iteration is the same wherever a loop stands: values of rank 0 are registers; others
-are written in place (`in_place`), or lie in two buffers of which a carried number says which is now; where every state is kept,
-iteration i reads cell i and writes cell i + 1.  A loop inside a region makes room for its state, that of the region is given
-(`region`).  A fold is a loop over the cells of its argument backwards, a scan one that keeps every state.
-
 Note [Interrupts].  The caller hears them between ranges of the outermost iterations.  Where one of these is long, because of a
 loop in it, they are heard in that loop, too, once in so many points.
 
-Neighbours: `structured`, `library`, `region` (the outermost loop).
+Neighbours: `recurrences` (what loops and folds are), `structured`, `library`, `region` (the outermost loop).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from enum import Enum
 from typing import Final
 
 from ....typechecker.core import Payload
 from ....typechecker.elements import Kind
-from ....typechecker.sizes import Size, number
+from ....typechecker.sizes import number
 from ...graph import traverse
 from ...graph.phases import Branch, Constant, Fold, LibraryPhase, Loop, Map, Phase, Structured, SubGraph, ValueId
 from ...kernels.build import bits_of
@@ -30,8 +24,9 @@ from ..builder import at
 from ..ir import ONE, ZERO, Fail, Index, LoopKind, Statement, plus, times
 from ..iterations import points_inside
 from .calls import call_routine, check_guards, found, hear
-from .in_place import aliased, chains_of, in_place, read_outside
+from .in_place import aliased, in_place, read_outside
 from .library import lower_library
+from .recurrences import Component, Lies, Recurrence, recurrence_of
 from .structured import copy, lower_structured
 from .values import Check, Data, Place, Registers, Scope, Unsupported, Where
 
@@ -97,104 +92,7 @@ def _constant(scope: Scope, phase: Constant) -> None:
         scope.values[phase.result] = tuple(scope.b.constant(part, bits_of(part, value)) for part, value in rows)
 
 
-# ---------------------------------------------------------------------------------------------- state
-
-
-class Lies(Enum):
-    """Where a value of a loop's state lies; see Note [State]."""
-
-    REGISTERS = "registers"
-    IN_PLACE = "in place"
-    TURNS = "two buffers in turn"
-    CELLS = "every state is kept"
-
-
-@dataclass(frozen=True, slots=True)
-class Component:
-    """One value of a loop's state.  `place`: all the memory that it has; `chain`: values in it that have one place."""
-
-    param: ValueId
-    lies: Lies
-    place: Place | None = None
-    chain: tuple[ValueId, ...] = ()
-
-    def buffers(self, iteration: Index, turn: Index) -> tuple[Place, Place]:
-        """Where the old value is, and where the new one goes."""
-        assert self.place is not None
-        match self.lies:
-            case Lies.TURNS:
-                return self.place.cell(0, turn), self.place.cell(0, plus(ONE, times(turn, -1)))
-            case Lies.CELLS:
-                return self.place.cell(0, iteration), self.place.cell(0, plus(iteration, ONE))
-        return self.place, self.place
-
-
-@dataclass(frozen=True, slots=True)
-class Recurrence:
-    """A loop or fold as a state that a block makes anew `length` times, less `first`: its first value is item 0.
-
-    `enter` tells an iteration, by number from `first` on, what it knows besides; `initial`: the first state."""
-
-    phase: Loop | Fold
-    body: SubGraph
-    until: SubGraph | None
-    first: int
-    length: Size
-    keep: bool
-    initial: Callable[[], Sequence[Where]]
-    enter: Callable[[str], None]
-
-    @property
-    def results(self) -> tuple[ValueId, ...]:
-        return self.phase.results
-
-    def lies(self, scope: Scope) -> list[tuple[Lies, tuple[ValueId, ...]]]:
-        """For each component where it lies, and its chain."""
-        if self.keep:
-            return [(Lies.CELLS, ())] * len(self.results)
-        rows: list[tuple[Lies, tuple[ValueId, ...]]] = []
-        for param, chain in zip(self.body.params, chains_of(self.body, self.until), strict=True):
-            lies = Lies.REGISTERS if not scope.shape(param) else Lies.TURNS if chain is None else Lies.IN_PLACE
-            rows.append((lies, chain or ()))
-        return rows
-
-
-def recurrence_of(scope: Scope, phase: Loop | Fold) -> Recurrence:
-    if isinstance(phase, Fold):
-        return _of_fold(scope, phase)
-    if phase.keep and phase.until is not None:
-        raise Unsupported("every state of a loop that may end early")
-    body = SubGraph(phase.state, phase.body.phases, phase.body.results)
-    cells = [scope.where(value) for value in phase.cells]
-
-    def enter(index: str) -> None:
-        if phase.index is not None:
-            scope.sizes[phase.index] = index
-            check_guards(scope, phase.index)
-        for param, cell in zip(phase.body.params, cells, strict=False):
-            scope.cell(param, cell, [at(index)])
-
-    return Recurrence(phase, body, phase.until, 0, phase.trip, phase.keep, lambda: [scope.where(v) for v in phase.initial], enter)
-
-
-def _of_fold(scope: Scope, phase: Fold) -> Recurrence:
-    """Left to right if it is a scan, else right to left; its first state is a cell."""
-    count, length = len(phase.args), scope.shape(phase.args[0])[0]
-    args = [scope.where(arg) for arg in phase.args]
-    params = phase.body.params[:count], phase.body.params[count:]
-    state, cells = params if phase.scan else params[::-1]
-
-    def place(number: Index) -> Index:
-        return number if phase.scan else plus(plus(scope.index_of(length), Index((), -1)), times(number, -1))
-
-    def enter(index: str) -> None:
-        for param, arg in zip(cells, args, strict=True):
-            scope.cell(param, arg, [place(at(index))])
-
-    def initial() -> Sequence[Where]:
-        return [arg.cell(0, place(ZERO)) for arg in args if isinstance(arg, Place)]
-
-    return Recurrence(phase, SubGraph(state, phase.body.phases, phase.body.results), None, 1, length, phase.scan, initial, enter)
+# --------------------------------------------------------------------------------------------- loops
 
 
 @dataclass(frozen=True, slots=True)

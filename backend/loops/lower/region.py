@@ -22,7 +22,8 @@ from ....typechecker.types import ArrayType
 from ...graph.phases import Constant, Fold, Loop, Map, Phase, ValueId
 from ..builder import Builder, at
 from ..ir import Index, LoopKind, Program, Role, plus, times
-from .control import Component, Lies, Recurrence, iterate, map_cell, recurrence_of
+from .control import iterate, map_cell
+from .recurrences import Component, Lies, Recurrence, recurrence_of
 from .values import Check, Ended, Made, Place, Registers, Routine, Scope, Scratch, Source, State, Turn
 
 FIRST, LAST = "first", "last"
