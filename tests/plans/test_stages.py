@@ -141,8 +141,8 @@ def test_a_way_to_plan_that_fails_is_left_out(monkeypatch: pytest.MonkeyPatch, n
 
 
 def test_failures_are_errors_in_tests(monkeypatch: pytest.MonkeyPatch) -> None:
-    staged(monkeypatch, "forks", fails)
-    with pytest.raises(StageFailed, match="forks: ZeroDivisionError"):
+    staged(monkeypatch, "lp-relaxation", fails)
+    with pytest.raises(StageFailed, match="lp-relaxation: ZeroDivisionError"):
         case_of(Drawn(SOFTMAX, {"x": (500, 30)}, PROFILE))
 
 

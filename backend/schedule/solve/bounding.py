@@ -1,5 +1,4 @@
-"""Strategies with a lower bound that needs no solver: certificates of one cut, paths and loads, forks, partial schedules, the LP
-relaxation."""
+"""Strategies with a lower bound that needs no solver: one cut, paths and loads, partial schedules, the LP relaxation."""
 
 from __future__ import annotations
 
@@ -8,8 +7,6 @@ from typing import TYPE_CHECKING, Final
 
 from ..timeline.timing import Decisions, Queueing
 from .convex import worth
-from .forks import fork_of, within
-from .forks import solve as solve_fork
 from .heuristics import retime
 from .heuristics.candidates import acceptable
 from .loads import best_bound, energy
@@ -89,26 +86,6 @@ ENERGETIC: Final = Strategy(
     _energetic, lambda context: len(context.problem.phases) <= MOST_ENERGY,
     lambda context, bound, _: energy(context.bounds, best_bound(context.bounds).ticks).ticks >= bound, of_chunks=True,
 )  # fmt: skip
-
-# ------------------------------------------------------------------------------------- forks
-
-
-def _forks(context: Context) -> None:
-    fork, known = fork_of(context.costs), context.found.schedule
-    if fork is None or known is None:
-        return
-    bound, decisions = solve_fork(fork, context.found.bound, known.makespan)
-    if decisions is not None:
-        context.found.offer(context.timer.lay_out(decisions))
-    context.found.raise_bound(bound, "bound")
-
-
-def _fork_refutes(context: Context, bound: int, steps: Steps) -> bool:
-    fork = fork_of(context.costs)
-    return fork is not None and within(fork, bound - 1) is False
-
-
-FORKS: Final = Strategy("forks", "forks, joins and fork-joins of whole phases, by counting", _forks, refutes=_fork_refutes)
 
 # ------------------------------------------------------------------------------------- partial schedules
 

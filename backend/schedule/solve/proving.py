@@ -134,7 +134,7 @@ def _search_refutes(context: Context, bound: int, steps: Steps) -> bool:
     modes = context.modes
     if not modes.complete or len(context.problem.phases) > MOST_REFUTED or not context.few_devices:
         return False
-    search = Search(context.problem, modes.choices, steps, alone=True)
+    search = Search(context.problem, modes.choices, steps)
     return search.probe(bound - 1, steps.left) is Verdict.UNSAT
 
 

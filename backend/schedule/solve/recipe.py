@@ -13,7 +13,7 @@ from ....lang.codes import Code
 from ..problem import Answer, Baseline, Conflict, Problem, Proof, Schedule, Status
 from ..timeline.orders import order_of
 from ..timeline.timing import Timer
-from .bounding import ENERGETIC, FORKS, LP_RELAXATION, PARTIAL_SCHEDULES, PATHS, SINGLE_SPLIT
+from .bounding import ENERGETIC, LP_RELAXATION, PARTIAL_SCHEDULES, PATHS, SINGLE_SPLIT
 from .budget import DEFAULT, PROVE, Budget
 from .chunking import IN_CHUNKS, pays
 from .costs import Costs
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from .smt.solver import Steps
 
 STRATEGIES: Final[tuple[Strategy, ...]] = (
-    BASELINES, SINGLE_SPLIT, PATHS, ENERGETIC, FORKS, PARTIAL_SCHEDULES, LP_RELAXATION, LIST_SCHEDULING, ROLLING, UNIFORM, CHAINS,
+    BASELINES, SINGLE_SPLIT, PATHS, ENERGETIC, PARTIAL_SCHEDULES, LP_RELAXATION, LIST_SCHEDULING, ROLLING, UNIFORM, CHAINS,
     FEWER_DEVICES, ACTIVITY_LISTS, ROW_SHIFTS, ANNEALING, RELAXATION, Z3, IN_CHUNKS, SLIVERS,
 )  # fmt: skip
 """From cheap to dear.  See Note [Strategies].  `benchmarks/results/strategies.md` shows what each one earns."""

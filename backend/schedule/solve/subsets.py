@@ -34,7 +34,7 @@ NOTHING: Final = "none"
 """The class of devices that run nothing: no table speaks of it."""
 
 WITHOUT: Final = frozenset(
-    ("fewer-devices", "slivers", "forks", "partial-schedules", "energetic", "relaxation", "z3", "chunks")
+    ("fewer-devices", "slivers", "partial-schedules", "energetic", "relaxation", "z3", "chunks")
 )  # fmt: skip
 """What a plan on fewer devices is made without: what only proves, and what is done with the best of them at the end."""
 

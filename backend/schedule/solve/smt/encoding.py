@@ -14,7 +14,6 @@ from itertools import pairwise
 
 from ...timeline.routes import Channel
 from .carrying import Carrying
-from .families import family, twins
 from .solver import negation
 from .symmetry import equal_devices
 from .vocabulary import Moment, Route, Sending
@@ -23,22 +22,11 @@ __all__ = ["Encoding", "Moment", "Route", "Sending"]
 
 
 class Encoding(Carrying):
-    """All formulas of a problem with candidate modes.
+    """All formulas of a problem with candidate modes."""
 
-    `ranked`: members of a family, by their place; `kept_first`: pairs of twins.  See `families`."""
-
-    ranked: dict[int, int]
-    kept_first: set[tuple[int, int]]
-
-    def build(self, *, alone: bool = False) -> None:
-        """Everything but what `search` adds when a model asks for it.  `alone`: nothing but the makespan counts."""
+    def build(self) -> None:
+        """Everything but what `search` adds when a model asks for it."""
         shape = self.shape
-        self.ranked, self.kept_first = {}, set()
-        alike = twins(shape) if alone else []
-        if alone:
-            self.ranked = family(shape)
-            for members in alike:
-                self.kept_first |= {(one, other) for place, one in enumerate(members) for other in members[place + 1 :]}
         for p in range(shape.count):
             self.choose(p)
         for edge in range(len(shape.problem.edges)):
@@ -58,9 +46,6 @@ class Encoding(Carrying):
         self.exclusive()
         for members in equal_devices(shape):
             self.in_turn(members)
-        for members in alike:
-            for one, other in pairwise(members):
-                self.no_earlier_device(one, other)
         if shape.timer.limits.machines is not None:
             self.machines(shape.timer.limits.machines)
 
@@ -185,12 +170,6 @@ class Encoding(Carrying):
                 if other in self.shape.devices[p]:
                     self.clause(negation(self.on(p, other)), *earlier)
 
-    def no_earlier_device(self, one: int, other: int) -> None:
-        """The second of two twins is on no device before that of the first."""
-        for device in self.shape.devices[other]:
-            earlier = [self.on(one, d) for d in self.shape.devices[one] if d <= device]
-            self.clause(negation(self.on(other, device)), *earlier)
-
     # ---------------------------------------------------------------------------- resources
 
     def order(self, first: str, then: str) -> str:
@@ -230,14 +209,6 @@ class Encoding(Carrying):
 
     def _either(self, p: int, q: int, device: int) -> None:
         shape = self.shape
-        if p in self.ranked and q in self.ranked:
-            one, other = sorted((p, q), key=self.ranked.__getitem__)
-            self._first(one, other, device)
-            return
-        for one, other in ((p, q), (q, p)):
-            if (one, other) in self.kept_first:
-                self._first(one, other, device)
-                return
         if shape.split[p] or shape.split[q]:
             first = self.order(f"s{p}_{device}", f"s{q}_{device}")
         else:

@@ -47,14 +47,13 @@ class Outcome:
 class Search:
     """One encoding, asked for several makespans."""
 
-    def __init__(self, problem: Problem, modes: Sequence[Sequence[Mode]], steps: Steps, *, alone: bool = False) -> None:
-        """`alone`: it is asked for makespans and nothing else."""
+    def __init__(self, problem: Problem, modes: Sequence[Sequence[Mode]], steps: Steps) -> None:
         self.steps = steps
         self.shape = Shape(problem, modes)
         self.heads = Heads(self.shape)
         self.solver = Solver()
         self.encoding = Encoding(self.shape, self.heads, self.solver)
-        self.encoding.build(alone=alone)
+        self.encoding.build()
         self.cuts = Cuts(self.encoding)
         self.realiser = Realiser(self.encoding)
         self.events = Events(self.encoding)
@@ -173,7 +172,7 @@ def refine(
         lower = 0  # a bound above a plan is no bound: whoever claims it is not believed
     if not available() or (top is not None and lower >= top):
         return Outcome(best, lower, top is not None and lower >= top)
-    search = Search(problem, modes, budget, alone=True)
+    search = Search(problem, modes, budget)
     if not all(search.shape.modes) or not search.shape.order:
         return Outcome(best, lower, False)
     bottom = max(lower, search.heads.bound())
