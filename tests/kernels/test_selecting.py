@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -101,18 +99,3 @@ def test_a_mask_that_changes_after_it_was_counted_writes_no_further(
                 mask[mask.size // 2 :] = False
                 assert selecting.compressed(mask, array, 0, threads) is not None
     assert rooms and all((whole[size:] == 0xA5).all() for whole, size in rooms)
-
-
-@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, np.uint8])
-def test_processors_that_push_lanes_together_and_others(dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both ways of writing eight items give the same, up to the last item that is due."""
-    monkeypatch.setenv(policy.SWITCH, "always")
-    for n in (1, 7, 8, 65, 4099):
-        for share in (0.0, 0.1, 0.7, 1.0):
-            items = (np.random.default_rng(n).random(n) * 100).astype(dtype)
-            mask = np.random.default_rng(n + 1).random(n) < share
-            for packs in (selecting.has_feature, lambda name: False):
-                with monkeypatch.context() as patch:
-                    patch.setattr(selecting, "has_feature", packs)
-                    found, where = selecting.compressed(mask, items, 0, 2), selecting.places(mask, 2)
-                assert np.array_equal(found, items[mask]) and np.array_equal(where, np.flatnonzero(mask))

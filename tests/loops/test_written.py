@@ -8,6 +8,8 @@ import pytest
 from rho.backend.kernels.ir import Step
 from rho.backend.loops import check, interpret
 from rho.backend.loops.scans import Form, Scan
+from rho.backend.loops.selecting import Form as Selected
+from rho.backend.loops.selecting import Select
 from rho.backend.loops.text import parse, show
 from rho.backend.loops.written import Counting, Joining, Scatter, Uniforms, Written
 from rho.backend.run.scans_numpy import ordered_scan
@@ -19,6 +21,8 @@ WRITTEN = (
     Uniforms(), Counting(), Joining("add", Kind.F64), Scatter("add", Kind.I64, 4, True, Step.UNIT),
     Scatter("max", Kind.F32, 1, False, Step.NONE), Scatter("mul", Kind.F64, 1, True, Step.STRIDED, True),
     Scan("add", Kind.F64, Form.LINES), Scan("max", Kind.I32, Form.LINES, False), Scan("eq", Kind.BOOL, Form.COLUMNS),
+    Select(Selected.ITEMS, Kind.I32, 1), Select(Selected.ITEMS, Kind.I64, 2, True), Select(Selected.CELLS, Kind.U8),
+    Select(Selected.PLACES), Select(Selected.PAIRS),
 )  # fmt: skip
 
 
@@ -41,6 +45,27 @@ def test_counting() -> None:
         assert interpret.run(Counting().program(), {"items": count}, arrays, meaning) is None
         assert arrays["count"] == np.count_nonzero(mask)
     assert not check.problems(Counting().program())
+
+
+@pytest.mark.parametrize("form", list(Selected))
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.8, 1.0])
+def test_selecting(form: Selected, share: float) -> None:
+    """What NumPy selects, and nothing behind what is due, though the mask holds more."""
+    random, tables, items, cell = np.random.default_rng(4), 3, 29, 3
+    code = Select(form, unit=True) if form is Selected.ITEMS else Select(form)
+    mask = random.random((tables, items)) < share
+    source = random.integers(0, 99, (tables, items, cell) if form is Selected.CELLS else (tables, items))
+    numbers = np.argwhere(mask) + np.array([7, 0])
+    selected = {Selected.PLACES: numbers[:, 1] + 7, Selected.PAIRS: numbers.reshape(-1)}.get(form)
+    want = source[mask] if selected is None else selected
+    words = np.zeros((tables, items), np.int64)
+    words[:, : items // 8] = mask[:, : items // 8 * 8].copy().view(np.int64)
+    for due in {len(numbers), len(numbers) // 2, max(0, len(numbers) - 9)}:
+        result = np.full(want[: due * (2 if form is Selected.PAIRS else 1)].shape, -1)
+        arrays = {"mask": mask.view(np.uint8), "words": words, "source": source, "result": result}
+        sizes = {"tables": tables, "items": items, "due": due, "first": 7, "cell": cell}
+        assert interpret.run(code.program(), sizes, arrays, meaning) is None
+        assert np.array_equal(result, want[: len(result)])
 
 
 def test_joining_is_the_tree_of_sums() -> None:

@@ -16,11 +16,12 @@ from ....typechecker.elements import Kind
 from ...graph.phases import LibraryPhase
 from ...graph.registry import frame_of, framed_of, is_unread
 from ...graph.sums_of_products import is_summed, sum_of_products
-from ...kernels.llvm_leaf import has_feature, is_installed
-from ...kernels.selecting import WIDTHS, Form, Select
+from ...kernels.llvm_leaf import is_installed
 from ...kernels.store import address_of
+from ...loops.selecting import Form, Select
 from ...loops.written import Counting
 from ..native.layouts import MOST_CELLS
+from . import selecting
 from .bindings import Binding, Fault, Later, Unbound, address, bind_kernel, bind_structured
 from .blas import alone, blas
 from .copying import drafted
@@ -182,7 +183,8 @@ def _select(binding: Binding, phase: LibraryPhase) -> None:
     counted = [(1, masks), (2, (counter, 0))]
     work = mask.size * _SELECT_NANOSECONDS
     binding.launch(words_of(counting, [Block([mask.size, 0, 0], counted)], 0, work), work)
-    written = [(2, masks), (7, (result, 0)), (8, (counter + 1, 0)), *places]
+    target = len(words) - 1 - (code.form is Form.CELLS)
+    written = [*((place, masks) for place in selecting.MASKS), (target, (result, 0)), (selecting.DUE, (counter + 1, 0)), *places]
     binding.launch(words_of(start, [Block(words, written)], 0, work), work)
 
 
@@ -193,17 +195,17 @@ def _compressed(binding: Binding, phase: LibraryPhase, mask: NumArray) -> tuple[
     bytes, step = array.itemsize * prod(array.shape[1:]), array.strides[0]
     if bytes != array.itemsize and common_stride(array.shape[1:], array.strides[1:]) != array.itemsize:
         raise Unbound
-    code = Select(Form.COPY, bytes, step == bytes, has_feature("avx512vl")) if bytes in WIDTHS else Select(Form.CELLS)
-    return code, [1, mask.size, 0, 0, 0, 0, step, 0, 0, bytes], [(4, (binding.places[phase.args[1]], 0))]
+    code = selecting.code_of(bytes, step)
+    words = selecting.words_of(code, 1, mask.size, (0, 0), 0, 0, source=(0, 0, step), bytes=bytes)
+    return code, words, [(selecting.SOURCE, (binding.places[phase.args[1]], 0))]
 
 
 def _where(binding: Binding, phase: LibraryPhase, mask: NumArray) -> tuple[Select, list[int], list[tuple[int, Base]]]:
     if mask.ndim not in (1, 2):
         raise Unbound
-    if mask.ndim == 1:
-        return Select(Form.PLACES, packs=has_feature("avx512vl")), [1, mask.size, *[0] * 8], []
-    rows, columns = mask.shape
-    return Select(Form.PAIRS), [rows, columns, 0, columns, *[0] * 6], []
+    code = Select(Form.PLACES if mask.ndim == 1 else Form.PAIRS)
+    rows, columns = (1, mask.size) if mask.ndim == 1 else mask.shape
+    return code, selecting.words_of(code, rows, columns, (0, columns), 0, 0), []
 
 
 _SELECTING: Final = ("compress", "where")

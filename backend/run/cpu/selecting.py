@@ -1,6 +1,6 @@
 """Compress and where through compiled kernels: pieces of the mask are counted, then each writes what it holds.
 
-Neighbours: `kernels.selecting` (the text), `library.compiled` (asks), `library.masking` (the same on NumPy).
+Neighbours: `loops.selecting` (the code), `library.compiled` and `library_bindings` (ask), `library.masking` (the same on NumPy).
 """
 
 from __future__ import annotations
@@ -8,16 +8,18 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections.abc import Sequence
+from functools import cache
 from itertools import accumulate
 from math import prod
 from typing import Any, Final
 
 import numpy as np
 
+from ....typechecker.elements import Kind
 from ...kernels import policy
-from ...kernels.llvm_leaf import has_feature, is_installed
-from ...kernels.selecting import WIDTHS, Form, Select
+from ...kernels.llvm_leaf import is_installed
 from ...kernels.store import address_of
+from ...loops.selecting import Form, Select
 from ..pool import room
 from ..team import run_boxes
 from .compiled import CALL
@@ -35,6 +37,30 @@ _PIECES: Final = 4
 _TOGETHER: Final = 64
 _CELL_BYTES: Final = 1 << 12
 """Larger cells are copied by NumPy as well."""
+_ITEMS: Final = {1: (Kind.U8, 1), 4: (Kind.I32, 1), 8: (Kind.I64, 1), 16: (Kind.I64, 2)}
+"""How items of so many bytes are copied: as so many numbers of a kind."""
+DUE: Final = 2
+MASKS: Final = (5, 7)
+SOURCE: Final = 9
+"""Where in `words_of` they are."""
+
+
+@cache
+def code_of(bytes: int, step: int) -> Select:
+    """Of items (cells) of so many bytes, with such a stride."""
+    if bytes in _ITEMS:
+        kind, count = _ITEMS[bytes]
+        return Select(Form.ITEMS, kind, count, unit=step == bytes)
+    return Select(Form.CELLS, Kind.I64 if bytes % 8 == 0 else Kind.I32 if bytes % 4 == 0 else Kind.U8)
+
+
+def words_of(code: Select, tables: int, items: int, masks: tuple[int, int], due: int, target: int, *, first: int = 0,
+             source: tuple[int, int, int] = (0, 0, 0), bytes: int = 0) -> list[int]:  # fmt: skip
+    """The block of words.  `masks`: where, and from table to table; `source`: where, from table to table and item to item."""
+    words = [tables, items, due, first, bytes // code.kind.bytes, *masks, *masks]
+    if not code.is_numbering:
+        words += source[: 2 if code.unit else 3]
+    return [*words, target, *((bytes,) if code.form is Form.CELLS else ())]
 
 
 def _is_asked(mask: NumArray, items: int) -> bool:
@@ -55,7 +81,7 @@ def compressed(mask: NumArray, arg: NumArray, axis: int, threads: int) -> NumArr
     if table is None or (bytes != arg.itemsize and packed != arg.itemsize) or bytes > _CELL_BYTES:
         return None
     step = arg.strides[axis]
-    code = Select(Form.COPY, bytes, step == bytes, has_feature("avx512vl")) if bytes in WIDTHS else Select(Form.CELLS)
+    code = code_of(bytes, step)
     address = address_of(code) if policy.is_worth(code, items * tables * _SAVED) else None
     if address is None:
         return None
@@ -71,9 +97,9 @@ def compressed(mask: NumArray, arg: NumArray, axis: int, threads: int) -> NumArr
     for first in range(0, tables, each):
         count = min(each, tables - first)
         for start, stop, begin, end in zip(starts, [*starts[1:], items], [0, *ends[:-1]], ends, strict=True):
-            calls.append((
-                count, stop - start, masks + start, 0, source + first * table + start * step, table, step,
-                target + (first * due + begin) * bytes, (end - begin) * count, bytes,
+            calls.append(words_of(
+                code, count, stop - start, (masks + start, 0), (end - begin) * count, target + (first * due + begin) * bytes,
+                source=(source + first * table + start * step, table, step), bytes=bytes,
             ))  # fmt: skip
     _run(address, calls, team, (mask, arg, result))
     return result
@@ -84,7 +110,7 @@ def places(mask: NumArray, threads: int) -> NumArray | None:
     if mask.ndim not in (1, 2) or not _is_asked(mask, mask.size):
         return None
     pairs = mask.ndim == 2
-    code = Select(Form.PAIRS) if pairs else Select(Form.PLACES, packs=has_feature("avx512vl"))
+    code = Select(Form.PAIRS if pairs else Form.PLACES)
     address = address_of(code) if policy.is_worth(code, mask.size * _SAVED * mask.ndim) else None
     if address is None:
         return None
@@ -98,10 +124,10 @@ def places(mask: NumArray, threads: int) -> NumArray | None:
     calls = []
     for start, stop, begin, end in zip(starts, [*starts[1:], length], [0, *ends[:-1]], ends, strict=True):
         if pairs:
-            words = (stop - start, width, masks + start * width, width, start, 0, 0, target + begin * 16, end - begin, 0)
+            tables, items, own, result_at = stop - start, width, (masks + start * width, width), target + begin * 16
         else:
-            words = (1, stop - start, masks + start, 0, 0, 0, start, target + begin * 8, end - begin, 0)
-        calls.append(words)
+            tables, items, own, result_at = 1, stop - start, (masks + start, 0), target + begin * 8
+        calls.append(words_of(code, tables, items, own, end - begin, result_at, first=start))
     _run(address, calls, team, (mask, result))
     return result
 
@@ -120,11 +146,11 @@ def _address(array: NumArray) -> int:
     return int(array.__array_interface__["data"][0])
 
 
-def _run(address: int, calls: Sequence[tuple[int, ...]], team: int, owners: Any) -> None:
+def _run(address: int, calls: Sequence[Sequence[int]], team: int, owners: Any) -> None:
     """`owners`: the arrays that the words are about, which live until the last call is over."""
     call = CALL(address)
 
-    def work(words: tuple[int, ...], owners: Any = owners) -> None:
+    def work(words: Sequence[int], owners: Any = owners) -> None:
         block = (ctypes.c_int64 * len(words))(*words)
         call(ctypes.addressof(block))
 
