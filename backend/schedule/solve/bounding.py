@@ -51,10 +51,6 @@ def _split(context: Context) -> None:
 
 
 def _split_refutes(context: Context, bound: int, steps: Steps) -> bool:
-    from .smt.cut import cut_refuted, is_one_cut
-
-    if is_one_cut(context.timer):
-        return cut_refuted(context.timer, context.costs, bound - 1, steps)
     whole = split(context.costs)
     return whole is not None and whole.lower_bound >= bound
 

@@ -175,7 +175,7 @@ def refine(
     search = Search(problem, modes, budget)
     if not all(search.shape.modes) or not search.shape.order:
         return Outcome(best, lower, False)
-    bottom = max(lower, search.heads.bound())
+    bottom = lower
     if top is None:
         top = search.horizon() + 1
         if bottom >= top:
