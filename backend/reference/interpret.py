@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from ...lang.codes import Code
-from ...lang.diagnostics import Diagnostic, RunFailed
+from ...lang.diagnostics import RunFailed
 from ...lang.source import Span
 from ...typechecker import core as c
 from ...typechecker.core import Block, Core, ValueId
@@ -168,7 +168,7 @@ class Machine:
         try:
             self._execute(op)
         except CheckFailed as failure:
-            raise RunFailed([Diagnostic(failure.code, failure.message, self.span(op))]) from None
+            raise failure.at(self.span(op)) from None
 
     def span(self, op: c.Op) -> Span:
         match op:

@@ -66,7 +66,7 @@ def execute_plan(
         try:
             held = _run(machine, plan, limits, pace, others)
         except CheckFailed as failure:
-            raise RunFailed([Diagnostic(failure.code, failure.message, failure.span or current_span(machine))]) from None
+            raise failure.at(current_span(machine)) from None
         except MemoryError:
             raise RunFailed([Diagnostic(Code.E702, f"memory ran out; {need_text(plan)}", current_span(machine))]) from None
     return Results(tuple(machine.printed), machine.outputs, held)

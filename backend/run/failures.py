@@ -7,12 +7,18 @@ phase where there is none, and raises `RunFailed`.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
 from ...lang.codes import Code
+from ...lang.diagnostics import Diagnostic, Label, RunFailed
+from ..graph.phases import Fold, Loop, Map
 
 if TYPE_CHECKING:
     from ...lang.source import Span
+
+_CHECKS: Final = frozenset({Code.E140, Code.E204, Code.E310, Code.E403, Code.E701, Code.E703})
+"""What fails for the values at hand, and so in one iteration of a loop."""
 
 
 class CheckFailed(Exception):
@@ -23,7 +29,32 @@ class CheckFailed(Exception):
         self.message = message
         self.span: Span | None = None
         """The part of a fused phase that failed, where it is known."""
+        self.labels: tuple[Label, ...] = ()
         super().__init__(f"{code}: {message}")
+
+    def at(self, span: Span) -> RunFailed:
+        """The error of a program; `span`: of the phase."""
+        return RunFailed([Diagnostic(self.code, self.message, self.span or span, labels=self.labels)])
+
+
+def iteration_of(phase: Loop | Fold | Map, number: int) -> Label | None:
+    """Where in a loop something failed; None of a map over several axes."""
+    if isinstance(phase, Map) and len(phase.frame) > 1:
+        return None
+    what = "in iteration" if isinstance(phase, Loop) else "in cell" if isinstance(phase, Map) else "at item"
+    return Label(phase.span, f"{what} {number} (counted from 0)")
+
+
+def locate(error: BaseException, label: Label | None) -> None:
+    """Let an error say in which iteration of a loop a check failed; others stay as they are."""
+    if label is None:
+        return
+    if isinstance(error, CheckFailed):
+        error.labels = (*error.labels, label)
+    elif isinstance(error, RunFailed):
+        error.diagnostics = tuple(
+            [replace(d, labels=(*d.labels, label)) if d.code in _CHECKS else d for d in error.diagnostics]
+        )
 
 
 def outside(index: int, size: int, shift: object = None) -> CheckFailed:

@@ -163,7 +163,7 @@ class PreparedPlan:
                 self._run(self._memory)
             return Results(tuple(machine.printed), machine.outputs)
         except CheckFailed as failure:
-            raise RunFailed([Diagnostic(failure.code, failure.message, failure.span or current_span(machine))]) from None
+            raise failure.at(current_span(machine)) from None
         except MemoryError:
             raise self._exhausted(None) from None
         finally:

@@ -15,7 +15,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...lang.diagnostics import Diagnostic, RunFailed
 from ...typechecker.sizes import SizeVariable, capacity
 from ..graph.phases import Fold, LibraryPhase, Loop, Map, Phase, Structured, ValueId
 from .cpu.bindings import TUNING, Binding, Later, Unbound, bind
@@ -84,7 +83,7 @@ class Site:
                 made = self.run(dict(zip(self.operands, arrays, strict=True)), arrays[self.overwrite] if given[-1] else None)
             self.offer(arrays, numbers)
         except CheckFailed as failure:
-            raise RunFailed([Diagnostic(failure.code, failure.message, failure.span or self.phase.span)]) from None
+            raise failure.at(self.phase.span) from None
         if made is None:
             return None
         rows = [array if type(array) is np.ndarray else np.asarray(array) for array in made]
@@ -268,6 +267,6 @@ def located(
             return function()
         except CheckFailed as failure:
             assert phase is not None
-            raise RunFailed([Diagnostic(failure.code, failure.message, failure.span or phase.span)]) from None
+            raise failure.at(phase.span) from None
 
     return run

@@ -130,7 +130,9 @@ class Printer(Statements):
                 case If():
                     self.branch(statement)
                 case For():
+                    around, self.outermost = self.outermost, self.outermost or statement.index
                     self.loop(statement)
+                    self.outermost = around
 
     # ----------------------------------------------------------------------------------------- control
 

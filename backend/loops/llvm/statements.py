@@ -17,11 +17,11 @@ from ...kernels.rooms import Rooms
 from ...kernels.scalar_text import apply
 from ...kernels.vectors import COMPUTED, Vectors, literal_bits
 from ...kernels.writer import Writer
-from ..ir import Apply, Call, Constant, Fail, Index, Program
+from ..ir import MOST_VALUES, Apply, Call, Constant, Fail, Index, Program, index
 from .addresses import Addresses
 from .memory import Memory
 from .registers import Registers, Value
-from .words import calls_at
+from .words import calls_at, runs_in_ranges
 
 _LOOP: Final = 2
 """Places of a loop."""
@@ -51,6 +51,8 @@ class Statements:
         self.rooms = Rooms(self.w)
         self.calls, self.called = calls_at(program), 0
         """Where the words of each call are, and how many calls have been written."""
+        self.outermost: str | None = None
+        """The index of the outermost loop that is open, where the record says it."""
         self.leave = ""
         """Where a vector loop goes when a check fails."""
         self.has_left = False
@@ -113,8 +115,15 @@ class Statements:
             w.label(bad)
             for place, (kind, value) in enumerate(values):
                 w.do(f"store i64 {self.widened(kind, value)}, ptr {w.at('%words', 8 * (self.calls[-1] + place))}, align 8")
+            self.iteration()
             w.do(f"ret i64 {number + 1}")
         w.label(going)
+
+    def iteration(self) -> None:
+        """The iteration of the outermost loop goes to the record."""
+        if self.outermost is not None and runs_in_ranges(self.program):
+            place = self.w.at("%words", 8 * (self.calls[-1] + MOST_VALUES))
+            self.w.do(f"store i64 {self.addresses.index(index(self.outermost))}, ptr {place}, align 8")
 
     def call(self, node: Call) -> None:
         w, a = self.w, self.addresses
@@ -131,6 +140,7 @@ class Statements:
         bad, going = w.new_label(), w.new_label()
         w.branch(failed, bad, going)
         w.label(bad)
+        self.iteration()
         w.do("ret i64 -1")
         w.label(going)
 

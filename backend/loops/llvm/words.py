@@ -3,7 +3,7 @@
 Parameters; for each view its base and its strides in bytes, but a last one that is one item (scratch of a constant shape is the
 function's own, where there are no calls); where there are calls, a function `i64 (i64)` that runs routines, given the number of
 the call in the order of the program, and for each call the address and the sizes of each box, and its numbers; the failure
-record.
+record: values, and, of a program that is run in ranges, the iteration of its outermost loop.
 
 Neighbours: `printer` (reads and writes it), `backend.run.cpu.regions` and `routines` (the other side).
 """
@@ -15,7 +15,12 @@ from ..ir import MOST_VALUES, Call, Program, View, walk
 
 def words_of(program: Program) -> int:
     """Length of the block."""
-    return calls_at(program)[-1] + MOST_VALUES
+    return calls_at(program)[-1] + MOST_VALUES + runs_in_ranges(program)
+
+
+def runs_in_ranges(program: Program) -> bool:
+    """Does the caller hand out the iterations of the outermost loop?"""
+    return program.parameters[:1] == ("first",)
 
 
 def calls_at(program: Program) -> list[int]:

@@ -18,7 +18,6 @@ from typing import Any, Final, TypeVar
 
 import numpy as np
 
-from ....lang.diagnostics import Diagnostic, RunFailed
 from ....lang.source import Span
 from ....typechecker.elements import Kind
 from ...graph.phases import Loop, Phase, ReadNode, Structured, ValueId
@@ -225,7 +224,7 @@ class Fault:
         except Outside:
             return
         except CheckFailed as failure:
-            raise RunFailed([Diagnostic(failure.code, failure.message, failure.span or self.span)]) from None
+            raise failure.at(self.span) from None
 
 
 def bind_kernel(

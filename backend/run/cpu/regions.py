@@ -34,7 +34,8 @@ from ...loops.transform import optimise, progressions
 from ...loops.transform.progressions import Direction, Known, Progression
 from ...loops.transform.tiling import Tiled, tiled
 from ..device import Backend, Types
-from ..failures import CheckFailed, outside
+from ..failures import CheckFailed, locate, outside
+from ..failures import iteration_of as label_of
 from ..pool import room
 from ..team import run_boxes
 from .compiled import CALL
@@ -406,12 +407,26 @@ class _Launch:
         pace.took(last - first, perf_counter_ns() - started)
 
     def call(self, block: _Block, first: int, last: int) -> None:
-        block.words[0], block.words[1] = first, last
+        block.words[0], block.words[1], block.words[-1] = first, last, -1
         code = self.compiled.call(ctypes.addressof(block.words))
-        if code < 0 and block.routines is not None:
-            raise block.routines.raised.pop() if block.routines.raised else KeyboardInterrupt
-        if code:
-            self.fail(self.region.checks[code - 1], list(block.words[-MOST_VALUES:]))
+        if not code:
+            return
+        *values, iteration = block.words[-MOST_VALUES - 1 :]
+        try:
+            if code < 0 and block.routines is not None:
+                raise block.routines.raised.pop() if block.routines.raised else KeyboardInterrupt
+            self.fail(self.region.checks[code - 1], values)
+        except RunFailed as failure:
+            if iteration >= 0:
+                locate(failure, label_of(self.run.phase, self.number_of(iteration)))
+            raise
+
+    def number_of(self, iteration: int) -> int:
+        """The number of an iteration for people: items are gone through from the last where that is a reduction."""
+        phase = self.run.phase
+        if not isinstance(phase, Fold) or phase.scan:
+            return iteration
+        return self.types.number(self.types.types[phase.args[0]].shape[0]) - 1 - iteration
 
     def fail(self, check: Check, values: list[int]) -> None:
         """Say what the record says."""
@@ -429,7 +444,7 @@ class _Launch:
         try:
             implementation(check.function, check.compute, check.kind, check.parameter)(value, None)
         except CheckFailed as failure:
-            raise RunFailed([Diagnostic(failure.code, failure.message, check.span)]) from None
+            raise failure.at(check.span) from None
         raise RunFailed([Diagnostic(Code.E703, f"{value[0]} is not a value of {check.kind.value}", check.span)])
 
 

@@ -19,7 +19,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from ....lang.diagnostics import Diagnostic, RunFailed
+from ....lang.diagnostics import RunFailed
 from ....typechecker.core import CoreGuard
 from ....typechecker.elements import Kind
 from ....typechecker.sizes import Size, SizeVariable, capacity
@@ -163,7 +163,7 @@ class _Site:
             targets = bound.targets
             made = kernel(bound.memory, None)
         except CheckFailed as failure:
-            raise RunFailed([Diagnostic(failure.code, failure.message, failure.span or routine.phase.span)]) from None
+            raise failure.at(routine.phase.span) from None
         for target, array in zip(targets, made, strict=False):
             if routine.defines:
                 target = target[tuple(map(slice, array.shape))]

@@ -14,7 +14,6 @@ from typing import Any, Final
 import numpy as np
 
 from ....lang.codes import Code
-from ....lang.diagnostics import Diagnostic, RunFailed
 from ...graph.phases import LibraryPhase
 from ...kernels.cuda_support import LIBRARY
 from ..cpu.kinds import DTYPES, FILLS
@@ -43,7 +42,7 @@ def compile_library(xp: Any, modules: Modules, phase: LibraryPhase, types: Types
         try:
             made = implementation(call, tuple([memory[value] for value in operands]))
         except CheckFailed as failure:
-            raise RunFailed([Diagnostic(failure.code, failure.message, phase.span)]) from None
+            raise failure.at(phase.span) from None
         return made if isinstance(made, tuple) else (made,)
 
     return run

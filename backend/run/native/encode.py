@@ -5,6 +5,7 @@ Neighbours: `words.program` (what is encoded), `words.interpret` (the same in Py
 
 from __future__ import annotations
 
+import ctypes
 from bisect import bisect
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
@@ -20,7 +21,7 @@ from ...graph.phases import Constant, Fold, Input, LibraryPhase, Loop, Map, Outp
 from ...graph.registry import is_unread
 from ..cpu import CpuBackend
 from ..cpu.kinds import DTYPES, NumArray
-from ..failures import CheckFailed
+from ..failures import CheckFailed, iteration_of, locate
 from ..machine import Machine
 from ..pool import Lease
 from ..sites import PhaseSite, RoomSite, Site, WholeSite, located
@@ -75,6 +76,8 @@ class _Encoder:
         self.printed: list[int] = []
         self.keep: list[object] = []
         self.spans: list[tuple[int, Phase]] = []
+        self.loops: list[tuple[int, int, int, Loop | Fold | Map]] = []
+        """From which word to which turns of a loop go, inner loops first, and the number that counts them."""
         self.inside: Phase | None = None
         self.is_ending = False
         """Does nothing come but outputs?"""
@@ -287,6 +290,7 @@ class _Encoder:
         else:
             self.emit(Operation.BRANCH, self.number(word.stop), top)
         self.set(branch + 2, self.here)
+        self.loops.append((top, self.here, at, word.of))
         if word.results:
             self.hand_on(word.state, word.state, word.results)
 
@@ -347,9 +351,14 @@ class _Encoder:
         rows = [[place, _address(array), layouts.of(array), self.id(array)] for place, array in self.constants]
         places = [place for place, _ in self.spans]
 
-        def end(place: int) -> None:
-            which = bisect(places, place) - 1
-            raise exhausted(self.spans[which][1] if which >= 0 else None)
+        def blame(place: int, numbers: int, error: object) -> None:
+            """Of an exception at a word, and the numbers there: memory ran out at a phase, or a check failed in a loop."""
+            if isinstance(error, MemoryError) or error is MemoryError:
+                which = bisect(places, place) - 1
+                raise exhausted(self.spans[which][1] if which >= 0 else None)
+            for first, last, number, phase in self.loops:
+                if first <= place < last and isinstance(error, RunFailed):
+                    locate(error, iteration_of(phase, ctypes.c_int64.from_address(numbers + 8 * number).value))
 
         inputs: list[int] = []
         for (dtype, shape), number in zip(self.inputs, self.takes, strict=True):
@@ -357,7 +366,7 @@ class _Encoder:
             inputs += [0 if number is None else id(number), 1, first, *[0] * (MOST_LAYOUTS - 1)]
         head = [
             len(self.names), self.count, self.numbers, self.here, self.first, 0, int(bool(self.machine.guards) or self.finds), 0,
-            id(OTHER), id(None), id(np.ndarray), id(Lease), self.id(self.backend.copy), self.id(end), id(pause),
+            id(OTHER), id(None), id(np.ndarray), id(Lease), self.id(self.backend.copy), self.id(blame), id(pause),
         ]  # fmt: skip
         return [*head, *inputs, *self.code, *[word for row in rows for word in row], -1, 0, 0, 0]
 

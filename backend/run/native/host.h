@@ -28,7 +28,8 @@ struct host {
     double (*PyFloat_AsDouble)(object);
     word (*PyLong_AsLongLong)(object);
     object (*PyErr_Occurred)(void);
-    int (*PyErr_ExceptionMatches)(object);
+    void (*PyErr_Fetch)(object *type, object *error, object *trace);
+    void (*PyErr_Restore)(object type, object error, object trace);
     void (*PyErr_Clear)(void);
     object (*PyErr_NoMemory)(void);
     int (*PyErr_CheckSignals)(void);
@@ -49,8 +50,6 @@ struct host {
     word type, items, bytes, data, rank, shape, strides, base, dtype;
     /* The number of the clock that only goes on; nanoseconds of a lone launch that are worth waking workers for. */
     word clock, worth_waking;
-    /* The exception that says so. */
-    object memory_error;
 };
 
 static struct host host;

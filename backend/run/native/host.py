@@ -25,7 +25,7 @@ _SYSTEM: Final = (
 _PROCESSORS: Final = ("sched_getcpu", "sched_getaffinity", "pthread_self", "pthread_setaffinity_np")
 """What Linux has of processors; without them workers run where the system puts them."""
 _PYTHON: Final = (
-    "PyFloat_AsDouble", "PyLong_AsLongLong", "PyErr_Occurred", "PyErr_ExceptionMatches", "PyErr_Clear", "PyErr_NoMemory",
+    "PyFloat_AsDouble", "PyLong_AsLongLong", "PyErr_Occurred", "PyErr_Fetch", "PyErr_Restore", "PyErr_Clear", "PyErr_NoMemory",
     "PyErr_CheckSignals", "Py_IncRef", "Py_DecRef", "PyTuple_New", "PyTuple_SetItem", "PyObject_Vectorcall",
     "PyLong_FromLongLong", "PyBytes_FromStringAndSize", "PyEval_SaveThread", "PyEval_RestoreThread",
     "PyFloat_Type", "PyLong_Type",
@@ -40,7 +40,7 @@ class Host(ctypes.Structure):
 
     _fields_ = tuple(
         (name, ctypes.c_size_t)
-        for name in (*_OFFERED, *_SYSTEM, *_PROCESSORS, *_PYTHON, *_NUMPY, *_LAYOUT, "clock", "worth_waking", "memory_error")
+        for name in (*_OFFERED, *_SYSTEM, *_PROCESSORS, *_PYTHON, *_NUMPY, *_LAYOUT, "clock", "worth_waking")
     )
 
 
@@ -59,7 +59,7 @@ def this_host() -> Host | None:
     if all(hasattr(system, name) for name in _PROCESSORS):
         found |= {name: _address(getattr(system, name)) for name in _PROCESSORS}
     found |= {name: ctypes.c_void_p.from_address(table + place * 8).value or 0 for name, place in _NUMPY.items()}
-    constants = {"clock": time.CLOCK_MONOTONIC, "worth_waking": policy.WORTH_WAKING, "memory_error": id(MemoryError)}
+    constants = {"clock": time.CLOCK_MONOTONIC, "worth_waking": policy.WORTH_WAKING}
     return Host(**found, **layout, **constants)
 
 

@@ -53,7 +53,7 @@ struct input {
 struct program {
     word arguments, values, numbers, constants, start;
     word is_retired, is_alone, busy;
-    object other, none, arrays, lease, copy, exhausted, pause;
+    object other, none, arrays, lease, copy, blame, pause;
     struct input inputs[];
 };
 
@@ -653,6 +653,28 @@ static object different(const struct program *own)
     return own->other;
 }
 
+/* Let Python say where an exception came from: it raises another, or adds to this one. */
+static object blamed(const struct program *own, word place, const word *numbers)
+{
+    object type = 0, error = 0, trace = 0;
+    host.PyErr_Fetch(&type, &error, &trace);
+    object told[3] = {host.PyLong_FromLongLong(place), host.PyLong_FromLongLong((word)numbers), error ? error : type};
+    object answer = told[0] && told[1] ? host.PyObject_Vectorcall(own->blame, told, 3, 0) : 0;
+    for (int i = 0; i < 2; i++)
+        if (told[i])
+            host.Py_DecRef(told[i]);
+    if (answer) {
+        host.Py_DecRef(answer);
+        host.PyErr_Restore(type, error, trace);
+        return 0;
+    }
+    object held[3] = {type, error, trace};
+    for (int i = 0; i < 3; i++)
+        if (held[i])
+            host.Py_DecRef(held[i]);
+    return 0;
+}
+
 static object call(object self, object const *given, word count)
 {
     word *words = FIELD(word *, *(object *)((char *)self + host.items), data);
@@ -680,14 +702,5 @@ static object call(object self, object const *given, word count)
     own->busy--;
     for (word i = 0; i < own->values; i++)
         drop(values + i);
-    if (made || !host.PyErr_ExceptionMatches(host.memory_error))
-        return made;
-    host.PyErr_Clear();
-    object told[1] = {host.PyLong_FromLongLong(place - words)};
-    object answer = told[0] ? host.PyObject_Vectorcall(own->exhausted, told, 1, 0) : 0; /* it raises */
-    if (told[0])
-        host.Py_DecRef(told[0]);
-    if (answer)
-        host.Py_DecRef(answer);
-    return 0;
+    return made ? made : blamed(own, place - words, numbers);
 }

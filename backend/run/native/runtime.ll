@@ -1,5 +1,5 @@
-; sha256 a0d254fd8d45322662212ad9d09845f92f23b8e1043b2c8edbdb07eacc4a2d68
-%struct.host = type { ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, ptr }
+; sha256 8e3157b1d77310cd637ef4212f57bebe6c3b6c3bae1f519a8758b68513e39875
+%struct.host = type { ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64 }
 %struct.relocation = type { i64, i64, i64 }
 %struct.value = type { i64, ptr, ptr }
 %struct.input = type { ptr, i64, [16 x ptr] }
@@ -64,7 +64,7 @@ define internal void @worker(ptr noundef %0) #1 {
 31:                                               ; preds = %102, %17
   call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %4) #12
   %32 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 64), align 8
-  %33 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 392), align 8
+  %33 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 400), align 8
   %34 = trunc i64 %33 to i32
   %35 = call i32 %32(i32 noundef %34, ptr noundef nonnull %4) #11
   %36 = load i64, ptr %4, align 16
@@ -90,7 +90,7 @@ define internal void @worker(ptr noundef %0) #1 {
 51:                                               ; preds = %46
   call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %3) #12
   %52 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 64), align 8
-  %53 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 392), align 8
+  %53 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 400), align 8
   %54 = trunc i64 %53 to i32
   %55 = call i32 %52(i32 noundef %54, ptr noundef nonnull %3) #11
   %56 = load i64, ptr %3, align 16
@@ -124,7 +124,7 @@ define internal void @worker(ptr noundef %0) #1 {
   %80 = call i32 %79(ptr noundef nonnull %21) #11
   call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %2) #12
   %81 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 64), align 8
-  %82 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 392), align 8
+  %82 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 400), align 8
   %83 = trunc i64 %82 to i32
   %84 = call i32 %81(i32 noundef %83, ptr noundef nonnull %2) #11
   %85 = load i64, ptr %2, align 16
@@ -291,7 +291,7 @@ define internal i64 @launch(ptr noundef readonly %0, ptr nocapture noundef reado
 90:                                               ; preds = %88
   call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %8) #12
   %91 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 64), align 8
-  %92 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 392), align 8
+  %92 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 400), align 8
   %93 = trunc i64 %92 to i32
   %94 = call i32 %91(i32 noundef %93, ptr noundef nonnull %8) #11
   %95 = load i64, ptr %8, align 16
@@ -304,7 +304,7 @@ define internal i64 @launch(ptr noundef readonly %0, ptr nocapture noundef reado
   %101 = load i64, ptr %100, align 16
   %102 = sub i64 %99, %101
   %103 = icmp slt i64 %102, 50000
-  %104 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 400), align 8
+  %104 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 408), align 8
   %105 = icmp sgt i64 %74, %104
   %106 = select i1 %103, i1 true, i1 %105
   br i1 %106, label %107, label %233
@@ -463,7 +463,7 @@ define internal i64 @launch(ptr noundef readonly %0, ptr nocapture noundef reado
 233:                                              ; preds = %221, %111, %90, %69
   call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %6) #12
   %234 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 64), align 8
-  %235 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 392), align 8
+  %235 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 400), align 8
   %236 = trunc i64 %235 to i32
   %237 = call i32 %234(i32 noundef %236, ptr noundef nonnull %6) #11
   %238 = load i64, ptr %6, align 16
@@ -496,7 +496,7 @@ define internal i64 @launch(ptr noundef readonly %0, ptr nocapture noundef reado
   %258 = phi i64 [ 0, %233 ], [ %256, %255 ]
   call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %5) #12
   %259 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 64), align 8
-  %260 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 392), align 8
+  %260 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 400), align 8
   %261 = trunc i64 %260 to i32
   %262 = call i32 %259(i32 noundef %261, ptr noundef nonnull %5) #11
   %263 = load i64, ptr %5, align 16
@@ -515,7 +515,7 @@ define internal i64 @launch(ptr noundef readonly %0, ptr nocapture noundef reado
 274:                                              ; preds = %303, %257
   call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %4) #12
   %275 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 64), align 8
-  %276 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 392), align 8
+  %276 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 400), align 8
   %277 = trunc i64 %276 to i32
   %278 = call i32 %275(i32 noundef %277, ptr noundef nonnull %4) #11
   %279 = load i64, ptr %4, align 16
@@ -621,956 +621,1016 @@ define internal i64 @launch(ptr noundef readonly %0, ptr nocapture noundef reado
   ret i64 %353
 }
 define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture noundef readonly %1, i64 noundef %2) #2 {
-  %4 = alloca [1 x ptr], align 8
-  %5 = alloca [1 x ptr], align 8
-  %6 = alloca [1 x ptr], align 8
-  %7 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 328), align 8
-  %8 = getelementptr inbounds i8, ptr %0, i64 %7
-  %9 = load ptr, ptr %8, align 8
-  %10 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
-  %11 = getelementptr inbounds i8, ptr %9, i64 %10
+  %4 = alloca ptr, align 8
+  %5 = alloca ptr, align 8
+  %6 = alloca ptr, align 8
+  %7 = alloca [3 x ptr], align 16
+  %8 = alloca [1 x ptr], align 8
+  %9 = alloca [1 x ptr], align 8
+  %10 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 336), align 8
+  %11 = getelementptr inbounds i8, ptr %0, i64 %10
   %12 = load ptr, ptr %11, align 8
-  %13 = load i64, ptr %12, align 8
-  %14 = icmp eq i64 %2, %13
-  br i1 %14, label %15, label %27
-15:                                               ; preds = %3
-  %16 = getelementptr inbounds nuw i8, ptr %12, i64 40
-  %17 = load i64, ptr %16, align 8
-  %18 = icmp eq i64 %17, 0
-  br i1 %18, label %19, label %27
-19:                                               ; preds = %15
-  %20 = getelementptr inbounds nuw i8, ptr %12, i64 48
-  %21 = load i64, ptr %20, align 8
-  %22 = icmp eq i64 %21, 0
-  br i1 %22, label %32, label %23
-23:                                               ; preds = %19
-  %24 = getelementptr inbounds nuw i8, ptr %12, i64 56
-  %25 = load i64, ptr %24, align 8
-  %26 = icmp eq i64 %25, 0
-  br i1 %26, label %32, label %27
-27:                                               ; preds = %23, %15, %3
-  %28 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
-  %29 = getelementptr inbounds nuw i8, ptr %12, i64 64
-  %30 = load ptr, ptr %29, align 8
-  tail call void %28(ptr noundef %30) #11
-  %31 = load ptr, ptr %29, align 8
-  br label %716
-32:                                               ; preds = %23, %19
-  %33 = getelementptr inbounds nuw i8, ptr %12, i64 8
-  %34 = load i64, ptr %33, align 8
-  %35 = tail call ptr @llvm.stacksave.p0()
-  %36 = alloca %struct.value, i64 %34, align 16
-  %37 = getelementptr inbounds nuw i8, ptr %12, i64 16
-  %38 = load i64, ptr %37, align 8
-  %39 = add nsw i64 %38, %2
-  %40 = alloca i64, i64 %39, align 16
-  %41 = mul nuw i64 %34, 24
-  call void @llvm.memset.p0.i64(ptr nonnull align 16 %36, i8 0, i64 %41, i1 false)
-  %42 = icmp sgt i64 %2, 0
-  br i1 %42, label %43, label %167
-43:                                               ; preds = %32
-  %44 = getelementptr inbounds nuw i8, ptr %12, i64 120
-  %45 = getelementptr inbounds nuw i8, ptr %12, i64 80
-  br label %46
-46:                                               ; preds = %43, %155
-  %47 = phi i64 [ 0, %43 ], [ %160, %155 ]
-  %48 = getelementptr inbounds nuw ptr, ptr %1, i64 %47
-  %49 = load ptr, ptr %48, align 8
-  %50 = getelementptr inbounds nuw %struct.input, ptr %44, i64 %47
-  %51 = getelementptr inbounds nuw %struct.value, ptr %36, i64 %47
-  %52 = load i64, ptr %37, align 8
-  %53 = getelementptr inbounds i64, ptr %40, i64 %52
-  %54 = getelementptr inbounds nuw i64, ptr %53, i64 %47
-  %55 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 320), align 8
-  %56 = getelementptr inbounds i8, ptr %49, i64 %55
-  %57 = load ptr, ptr %56, align 8
-  %58 = load ptr, ptr %45, align 8
-  %59 = icmp eq ptr %57, %58
-  br i1 %59, label %60, label %118
-60:                                               ; preds = %46
-  %61 = getelementptr inbounds nuw i8, ptr %50, i64 8
-  %62 = load i64, ptr %61, align 8
-  %63 = icmp sgt i64 %62, 0
-  br i1 %63, label %64, label %143
-64:                                               ; preds = %60
-  %65 = getelementptr inbounds nuw i8, ptr %50, i64 16
-  %66 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 384), align 8
-  %67 = getelementptr inbounds i8, ptr %49, i64 %66
-  %68 = load i64, ptr %67, align 8
-  %69 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
-  %70 = getelementptr inbounds i8, ptr %49, i64 %69
-  %71 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 360), align 8
-  %72 = getelementptr inbounds i8, ptr %49, i64 %71
-  %73 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 368), align 8
-  %74 = getelementptr inbounds i8, ptr %49, i64 %73
-  br label %75
-75:                                               ; preds = %111, %64
-  %76 = phi i64 [ 0, %64 ], [ %112, %111 ]
-  %77 = getelementptr inbounds nuw [16 x ptr], ptr %65, i64 0, i64 %76
-  %78 = load ptr, ptr %77, align 8
-  %79 = load ptr, ptr %78, align 8
-  %80 = ptrtoint ptr %79 to i64
-  %81 = icmp eq i64 %68, %80
-  br i1 %81, label %82, label %111
-82:                                               ; preds = %75
-  %83 = load i32, ptr %70, align 4
-  %84 = sext i32 %83 to i64
-  %85 = getelementptr inbounds nuw i8, ptr %78, i64 16
-  %86 = load i64, ptr %85, align 8
-  %87 = icmp eq i64 %86, %84
-  br i1 %87, label %88, label %111
-88:                                               ; preds = %82
-  %89 = load ptr, ptr %72, align 8
-  %90 = load ptr, ptr %74, align 8
-  %91 = icmp slt i32 %83, 1
-  br i1 %91, label %114, label %92
-92:                                               ; preds = %88
-  %93 = getelementptr inbounds nuw i8, ptr %78, i64 48
-  br label %97
-94:                                               ; preds = %104
-  %95 = add nuw nsw i64 %98, 1
-  %96 = icmp eq i64 %95, %84
-  br i1 %96, label %114, label %97
-97:                                               ; preds = %94, %92
-  %98 = phi i64 [ 0, %92 ], [ %95, %94 ]
-  %99 = getelementptr inbounds nuw i64, ptr %89, i64 %98
-  %100 = load i64, ptr %99, align 8
-  %101 = getelementptr inbounds nuw [0 x i64], ptr %93, i64 0, i64 %98
-  %102 = load i64, ptr %101, align 8
-  %103 = icmp eq i64 %100, %102
-  br i1 %103, label %104, label %111
-104:                                              ; preds = %97
-  %105 = getelementptr inbounds nuw i64, ptr %90, i64 %98
-  %106 = load i64, ptr %105, align 8
-  %107 = add nuw nsw i64 %98, %84
-  %108 = getelementptr inbounds nuw [0 x i64], ptr %93, i64 0, i64 %107
+  %13 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
+  %14 = getelementptr inbounds i8, ptr %12, i64 %13
+  %15 = load ptr, ptr %14, align 8
+  %16 = load i64, ptr %15, align 8
+  %17 = icmp eq i64 %2, %16
+  br i1 %17, label %18, label %30
+18:                                               ; preds = %3
+  %19 = getelementptr inbounds nuw i8, ptr %15, i64 40
+  %20 = load i64, ptr %19, align 8
+  %21 = icmp eq i64 %20, 0
+  br i1 %21, label %22, label %30
+22:                                               ; preds = %18
+  %23 = getelementptr inbounds nuw i8, ptr %15, i64 48
+  %24 = load i64, ptr %23, align 8
+  %25 = icmp eq i64 %24, 0
+  br i1 %25, label %35, label %26
+26:                                               ; preds = %22
+  %27 = getelementptr inbounds nuw i8, ptr %15, i64 56
+  %28 = load i64, ptr %27, align 8
+  %29 = icmp eq i64 %28, 0
+  br i1 %29, label %35, label %30
+30:                                               ; preds = %26, %18, %3
+  %31 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
+  %32 = getelementptr inbounds nuw i8, ptr %15, i64 64
+  %33 = load ptr, ptr %32, align 8
+  tail call void %31(ptr noundef %33) #11
+  %34 = load ptr, ptr %32, align 8
+  br label %752
+35:                                               ; preds = %26, %22
+  %36 = getelementptr inbounds nuw i8, ptr %15, i64 8
+  %37 = load i64, ptr %36, align 8
+  %38 = tail call ptr @llvm.stacksave.p0()
+  %39 = alloca %struct.value, i64 %37, align 16
+  %40 = getelementptr inbounds nuw i8, ptr %15, i64 16
+  %41 = load i64, ptr %40, align 8
+  %42 = add nsw i64 %41, %2
+  %43 = alloca i64, i64 %42, align 16
+  %44 = mul nuw i64 %37, 24
+  call void @llvm.memset.p0.i64(ptr nonnull align 16 %39, i8 0, i64 %44, i1 false)
+  %45 = icmp sgt i64 %2, 0
+  br i1 %45, label %46, label %170
+46:                                               ; preds = %35
+  %47 = getelementptr inbounds nuw i8, ptr %15, i64 120
+  %48 = getelementptr inbounds nuw i8, ptr %15, i64 80
+  br label %49
+49:                                               ; preds = %46, %158
+  %50 = phi i64 [ 0, %46 ], [ %163, %158 ]
+  %51 = getelementptr inbounds nuw ptr, ptr %1, i64 %50
+  %52 = load ptr, ptr %51, align 8
+  %53 = getelementptr inbounds nuw %struct.input, ptr %47, i64 %50
+  %54 = getelementptr inbounds nuw %struct.value, ptr %39, i64 %50
+  %55 = load i64, ptr %40, align 8
+  %56 = getelementptr inbounds i64, ptr %43, i64 %55
+  %57 = getelementptr inbounds nuw i64, ptr %56, i64 %50
+  %58 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 328), align 8
+  %59 = getelementptr inbounds i8, ptr %52, i64 %58
+  %60 = load ptr, ptr %59, align 8
+  %61 = load ptr, ptr %48, align 8
+  %62 = icmp eq ptr %60, %61
+  br i1 %62, label %63, label %121
+63:                                               ; preds = %49
+  %64 = getelementptr inbounds nuw i8, ptr %53, i64 8
+  %65 = load i64, ptr %64, align 8
+  %66 = icmp sgt i64 %65, 0
+  br i1 %66, label %67, label %146
+67:                                               ; preds = %63
+  %68 = getelementptr inbounds nuw i8, ptr %53, i64 16
+  %69 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 392), align 8
+  %70 = getelementptr inbounds i8, ptr %52, i64 %69
+  %71 = load i64, ptr %70, align 8
+  %72 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 360), align 8
+  %73 = getelementptr inbounds i8, ptr %52, i64 %72
+  %74 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 368), align 8
+  %75 = getelementptr inbounds i8, ptr %52, i64 %74
+  %76 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 376), align 8
+  %77 = getelementptr inbounds i8, ptr %52, i64 %76
+  br label %78
+78:                                               ; preds = %114, %67
+  %79 = phi i64 [ 0, %67 ], [ %115, %114 ]
+  %80 = getelementptr inbounds nuw [16 x ptr], ptr %68, i64 0, i64 %79
+  %81 = load ptr, ptr %80, align 8
+  %82 = load ptr, ptr %81, align 8
+  %83 = ptrtoint ptr %82 to i64
+  %84 = icmp eq i64 %71, %83
+  br i1 %84, label %85, label %114
+85:                                               ; preds = %78
+  %86 = load i32, ptr %73, align 4
+  %87 = sext i32 %86 to i64
+  %88 = getelementptr inbounds nuw i8, ptr %81, i64 16
+  %89 = load i64, ptr %88, align 8
+  %90 = icmp eq i64 %89, %87
+  br i1 %90, label %91, label %114
+91:                                               ; preds = %85
+  %92 = load ptr, ptr %75, align 8
+  %93 = load ptr, ptr %77, align 8
+  %94 = icmp slt i32 %86, 1
+  br i1 %94, label %117, label %95
+95:                                               ; preds = %91
+  %96 = getelementptr inbounds nuw i8, ptr %81, i64 48
+  br label %100
+97:                                               ; preds = %107
+  %98 = add nuw nsw i64 %101, 1
+  %99 = icmp eq i64 %98, %87
+  br i1 %99, label %117, label %100
+100:                                              ; preds = %97, %95
+  %101 = phi i64 [ 0, %95 ], [ %98, %97 ]
+  %102 = getelementptr inbounds nuw i64, ptr %92, i64 %101
+  %103 = load i64, ptr %102, align 8
+  %104 = getelementptr inbounds nuw [0 x i64], ptr %96, i64 0, i64 %101
+  %105 = load i64, ptr %104, align 8
+  %106 = icmp eq i64 %103, %105
+  br i1 %106, label %107, label %114
+107:                                              ; preds = %100
+  %108 = getelementptr inbounds nuw i64, ptr %93, i64 %101
   %109 = load i64, ptr %108, align 8
-  %110 = icmp eq i64 %106, %109
-  br i1 %110, label %94, label %111
-111:                                              ; preds = %104, %97, %82, %75
-  %112 = add nuw nsw i64 %76, 1
-  %113 = icmp eq i64 %112, %62
-  br i1 %113, label %143, label %75
-114:                                              ; preds = %88, %94
-  %115 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
-  %116 = getelementptr inbounds i8, ptr %49, i64 %115
-  %117 = load i64, ptr %116, align 8
-  store i64 %117, ptr %51, align 8
-  br label %155
-118:                                              ; preds = %46
-  %119 = load ptr, ptr %50, align 8
-  %120 = icmp eq ptr %57, %119
-  %121 = icmp ne ptr %57, null
-  %122 = and i1 %121, %120
-  br i1 %122, label %123, label %143
-123:                                              ; preds = %118
-  %124 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 288), align 8
-  %125 = icmp eq ptr %57, %124
-  br i1 %125, label %126, label %129
-126:                                              ; preds = %123
-  %127 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 160), align 8
-  %128 = call double %127(ptr noundef nonnull %49) #11
-  store double %128, ptr %54, align 8
-  br label %139
-129:                                              ; preds = %123
-  %130 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 168), align 8
-  %131 = call i64 %130(ptr noundef nonnull %49) #11
-  store i64 %131, ptr %54, align 8
-  %132 = icmp eq i64 %131, -1
-  br i1 %132, label %133, label %139
-133:                                              ; preds = %129
-  %134 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 176), align 8
-  %135 = call ptr %134() #11
-  %136 = icmp eq ptr %135, null
-  br i1 %136, label %139, label %137
-137:                                              ; preds = %133
-  %138 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 192), align 8
-  call void %138() #11
-  br label %143
-139:                                              ; preds = %133, %129, %126
-  %140 = ptrtoint ptr %54 to i64
-  store i64 %140, ptr %51, align 8
-  %141 = getelementptr inbounds nuw i8, ptr %50, i64 16
-  %142 = load ptr, ptr %141, align 8
-  br label %155
-143:                                              ; preds = %60, %118, %111, %137
-  %144 = icmp eq i64 %47, 0
-  br i1 %144, label %162, label %145
-145:                                              ; preds = %143, %153
-  %146 = phi i64 [ %147, %153 ], [ %47, %143 ]
-  %147 = add nsw i64 %146, -1
-  %148 = getelementptr inbounds %struct.value, ptr %36, i64 %147, i32 2
-  %149 = load ptr, ptr %148, align 8
-  %150 = icmp eq ptr %149, null
-  br i1 %150, label %153, label %151
-151:                                              ; preds = %145
-  %152 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
-  call void %152(ptr noundef nonnull %149) #11
-  br label %153
-153:                                              ; preds = %145, %151
-  store ptr null, ptr %148, align 8
-  %154 = icmp eq i64 %147, 0
-  br i1 %154, label %162, label %145
-155:                                              ; preds = %114, %139
-  %156 = phi ptr [ %78, %114 ], [ %142, %139 ]
-  %157 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
-  call void %157(ptr noundef nonnull %49) #11
-  %158 = getelementptr inbounds nuw i8, ptr %51, i64 8
-  store ptr %156, ptr %158, align 8
-  %159 = getelementptr inbounds nuw i8, ptr %51, i64 16
-  store ptr %49, ptr %159, align 8
-  %160 = add nuw nsw i64 %47, 1
-  %161 = icmp eq i64 %160, %2
-  br i1 %161, label %167, label %46
-162:                                              ; preds = %153, %143
-  %163 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
-  %164 = getelementptr inbounds nuw i8, ptr %12, i64 64
-  %165 = load ptr, ptr %164, align 8
-  call void %163(ptr noundef %165) #11
-  %166 = load ptr, ptr %164, align 8
-  br label %714
-167:                                              ; preds = %155, %32
-  %168 = getelementptr inbounds nuw i8, ptr %12, i64 24
-  %169 = load i64, ptr %168, align 8
-  %170 = getelementptr inbounds i64, ptr %12, i64 %169
-  %171 = load i64, ptr %170, align 8
-  %172 = icmp sgt i64 %171, -1
-  br i1 %172, label %173, label %184
-173:                                              ; preds = %167, %173
-  %174 = phi i64 [ %182, %173 ], [ %171, %167 ]
-  %175 = phi ptr [ %181, %173 ], [ %170, %167 ]
-  %176 = getelementptr inbounds nuw %struct.value, ptr %36, i64 %174
-  %177 = getelementptr inbounds nuw i8, ptr %175, i64 8
-  call void @llvm.memcpy.p0.p0.i64(ptr noundef nonnull align 8 dereferenceable(24) %176, ptr noundef nonnull align 8 dereferenceable(24) %177, i64 24, i1 false)
-  %178 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
-  %179 = getelementptr inbounds nuw i8, ptr %175, i64 24
-  %180 = load ptr, ptr %179, align 8
-  call void %178(ptr noundef %180) #11
-  %181 = getelementptr inbounds nuw i8, ptr %175, i64 32
-  %182 = load i64, ptr %181, align 8
-  %183 = icmp sgt i64 %182, -1
-  br i1 %183, label %173, label %184
-184:                                              ; preds = %173, %167
-  %185 = getelementptr inbounds nuw i8, ptr %12, i64 56
-  %186 = load i64, ptr %185, align 8
-  %187 = add nsw i64 %186, 1
-  store i64 %187, ptr %185, align 8
-  %188 = getelementptr inbounds nuw i8, ptr %12, i64 32
+  %110 = add nuw nsw i64 %101, %87
+  %111 = getelementptr inbounds nuw [0 x i64], ptr %96, i64 0, i64 %110
+  %112 = load i64, ptr %111, align 8
+  %113 = icmp eq i64 %109, %112
+  br i1 %113, label %97, label %114
+114:                                              ; preds = %107, %100, %85, %78
+  %115 = add nuw nsw i64 %79, 1
+  %116 = icmp eq i64 %115, %65
+  br i1 %116, label %146, label %78
+117:                                              ; preds = %91, %97
+  %118 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
+  %119 = getelementptr inbounds i8, ptr %52, i64 %118
+  %120 = load i64, ptr %119, align 8
+  store i64 %120, ptr %54, align 8
+  br label %158
+121:                                              ; preds = %49
+  %122 = load ptr, ptr %53, align 8
+  %123 = icmp eq ptr %60, %122
+  %124 = icmp ne ptr %60, null
+  %125 = and i1 %124, %123
+  br i1 %125, label %126, label %146
+126:                                              ; preds = %121
+  %127 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 296), align 8
+  %128 = icmp eq ptr %60, %127
+  br i1 %128, label %129, label %132
+129:                                              ; preds = %126
+  %130 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 160), align 8
+  %131 = call double %130(ptr noundef nonnull %52) #11
+  store double %131, ptr %57, align 8
+  br label %142
+132:                                              ; preds = %126
+  %133 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 168), align 8
+  %134 = call i64 %133(ptr noundef nonnull %52) #11
+  store i64 %134, ptr %57, align 8
+  %135 = icmp eq i64 %134, -1
+  br i1 %135, label %136, label %142
+136:                                              ; preds = %132
+  %137 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 176), align 8
+  %138 = call ptr %137() #11
+  %139 = icmp eq ptr %138, null
+  br i1 %139, label %142, label %140
+140:                                              ; preds = %136
+  %141 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 200), align 8
+  call void %141() #11
+  br label %146
+142:                                              ; preds = %136, %132, %129
+  %143 = ptrtoint ptr %57 to i64
+  store i64 %143, ptr %54, align 8
+  %144 = getelementptr inbounds nuw i8, ptr %53, i64 16
+  %145 = load ptr, ptr %144, align 8
+  br label %158
+146:                                              ; preds = %63, %121, %114, %140
+  %147 = icmp eq i64 %50, 0
+  br i1 %147, label %165, label %148
+148:                                              ; preds = %146, %156
+  %149 = phi i64 [ %150, %156 ], [ %50, %146 ]
+  %150 = add nsw i64 %149, -1
+  %151 = getelementptr inbounds %struct.value, ptr %39, i64 %150, i32 2
+  %152 = load ptr, ptr %151, align 8
+  %153 = icmp eq ptr %152, null
+  br i1 %153, label %156, label %154
+154:                                              ; preds = %148
+  %155 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %155(ptr noundef nonnull %152) #11
+  br label %156
+156:                                              ; preds = %148, %154
+  store ptr null, ptr %151, align 8
+  %157 = icmp eq i64 %150, 0
+  br i1 %157, label %165, label %148
+158:                                              ; preds = %117, %142
+  %159 = phi ptr [ %81, %117 ], [ %145, %142 ]
+  %160 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
+  call void %160(ptr noundef nonnull %52) #11
+  %161 = getelementptr inbounds nuw i8, ptr %54, i64 8
+  store ptr %159, ptr %161, align 8
+  %162 = getelementptr inbounds nuw i8, ptr %54, i64 16
+  store ptr %52, ptr %162, align 8
+  %163 = add nuw nsw i64 %50, 1
+  %164 = icmp eq i64 %163, %2
+  br i1 %164, label %170, label %49
+165:                                              ; preds = %156, %146
+  %166 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
+  %167 = getelementptr inbounds nuw i8, ptr %15, i64 64
+  %168 = load ptr, ptr %167, align 8
+  call void %166(ptr noundef %168) #11
+  %169 = load ptr, ptr %167, align 8
+  br label %750
+170:                                              ; preds = %158, %35
+  %171 = getelementptr inbounds nuw i8, ptr %15, i64 24
+  %172 = load i64, ptr %171, align 8
+  %173 = getelementptr inbounds i64, ptr %15, i64 %172
+  %174 = load i64, ptr %173, align 8
+  %175 = icmp sgt i64 %174, -1
+  br i1 %175, label %176, label %187
+176:                                              ; preds = %170, %176
+  %177 = phi i64 [ %185, %176 ], [ %174, %170 ]
+  %178 = phi ptr [ %184, %176 ], [ %173, %170 ]
+  %179 = getelementptr inbounds nuw %struct.value, ptr %39, i64 %177
+  %180 = getelementptr inbounds nuw i8, ptr %178, i64 8
+  call void @llvm.memcpy.p0.p0.i64(ptr noundef nonnull align 8 dereferenceable(24) %179, ptr noundef nonnull align 8 dereferenceable(24) %180, i64 24, i1 false)
+  %181 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
+  %182 = getelementptr inbounds nuw i8, ptr %178, i64 24
+  %183 = load ptr, ptr %182, align 8
+  call void %181(ptr noundef %183) #11
+  %184 = getelementptr inbounds nuw i8, ptr %178, i64 32
+  %185 = load i64, ptr %184, align 8
+  %186 = icmp sgt i64 %185, -1
+  br i1 %186, label %176, label %187
+187:                                              ; preds = %176, %170
+  %188 = getelementptr inbounds nuw i8, ptr %15, i64 56
   %189 = load i64, ptr %188, align 8
-  %190 = getelementptr inbounds i64, ptr %12, i64 %189
-  %191 = getelementptr inbounds nuw i8, ptr %12, i64 112
-  br label %192
-192:                                              ; preds = %597, %184
-  %193 = phi ptr [ %190, %184 ], [ %598, %597 ]
-  %194 = phi i64 [ 0, %184 ], [ %599, %597 ]
-  %195 = load i64, ptr %193, align 8
-  %196 = trunc i64 %195 to i32
-  switch i32 %196, label %597 [
-    i32 0, label %197
-    i32 1, label %351
-    i32 2, label %361
-    i32 3, label %382
-    i32 4, label %402
-    i32 5, label %481
-    i32 6, label %512
-    i32 7, label %519
-    i32 8, label %528
-    i32 9, label %552
-    i32 10, label %564
-    i32 11, label %576
-    i32 12, label %580
-    i32 13, label %600
+  %190 = add nsw i64 %189, 1
+  store i64 %190, ptr %188, align 8
+  %191 = getelementptr inbounds nuw i8, ptr %15, i64 32
+  %192 = load i64, ptr %191, align 8
+  %193 = getelementptr inbounds i64, ptr %15, i64 %192
+  %194 = getelementptr inbounds nuw i8, ptr %15, i64 112
+  br label %195
+195:                                              ; preds = %600, %187
+  %196 = phi ptr [ %193, %187 ], [ %601, %600 ]
+  %197 = phi i64 [ 0, %187 ], [ %602, %600 ]
+  %198 = load i64, ptr %196, align 8
+  %199 = trunc i64 %198 to i32
+  switch i32 %199, label %600 [
+    i32 0, label %200
+    i32 1, label %354
+    i32 2, label %364
+    i32 3, label %385
+    i32 4, label %405
+    i32 5, label %484
+    i32 6, label %515
+    i32 7, label %522
+    i32 8, label %531
+    i32 9, label %555
+    i32 10, label %567
+    i32 11, label %579
+    i32 12, label %583
+    i32 13, label %603
   ]
-197:                                              ; preds = %192
-  %198 = getelementptr inbounds nuw i8, ptr %193, i64 80
-  %199 = getelementptr inbounds nuw i8, ptr %193, i64 48
-  %200 = load i64, ptr %199, align 8
-  %201 = getelementptr inbounds i64, ptr %198, i64 %200
-  %202 = getelementptr inbounds nuw i8, ptr %193, i64 56
+200:                                              ; preds = %195
+  %201 = getelementptr inbounds nuw i8, ptr %196, i64 80
+  %202 = getelementptr inbounds nuw i8, ptr %196, i64 48
   %203 = load i64, ptr %202, align 8
   %204 = getelementptr inbounds i64, ptr %201, i64 %203
-  %205 = getelementptr inbounds nuw i8, ptr %193, i64 32
-  %206 = load ptr, ptr %205, align 8
-  %207 = icmp eq ptr %206, null
-  br i1 %207, label %336, label %208
-208:                                              ; preds = %197
-  %209 = getelementptr inbounds nuw i8, ptr %193, i64 64
-  br label %210
-210:                                              ; preds = %322, %208
-  %211 = phi ptr [ %206, %208 ], [ %323, %322 ]
-  %212 = getelementptr inbounds nuw i8, ptr %211, i64 48
-  %213 = load ptr, ptr %212, align 8
-  %214 = icmp eq ptr %213, null
-  br i1 %214, label %283, label %215
-215:                                              ; preds = %210
-  %216 = load i64, ptr %204, align 8
-  %217 = getelementptr inbounds i64, ptr %40, i64 %216
-  %218 = load i64, ptr %217, align 8
-  %219 = load i64, ptr %213, align 8
-  %220 = icmp slt i64 %218, %219
-  br i1 %220, label %322, label %221
-221:                                              ; preds = %215
-  %222 = getelementptr inbounds nuw i8, ptr %213, i64 8
-  %223 = load i64, ptr %222, align 8
-  %224 = icmp sgt i64 %218, %223
-  br i1 %224, label %322, label %225
-225:                                              ; preds = %221
-  %226 = getelementptr inbounds nuw i8, ptr %213, i64 16
-  %227 = load i64, ptr %226, align 8
-  %228 = icmp eq i64 %218, %227
-  br i1 %228, label %280, label %229
-229:                                              ; preds = %225
-  %230 = getelementptr inbounds nuw i8, ptr %213, i64 24
-  %231 = getelementptr inbounds nuw i8, ptr %213, i64 32
-  br label %232
-232:                                              ; preds = %273, %229
-  %233 = phi i64 [ 0, %229 ], [ %277, %273 ]
-  %234 = load i64, ptr %230, align 8
-  %235 = icmp slt i64 %233, %234
-  br i1 %235, label %236, label %280
-236:                                              ; preds = %232
-  %237 = getelementptr inbounds nuw %struct.change, ptr %231, i64 %233
-  %238 = getelementptr inbounds nuw i8, ptr %237, i64 16
-  %239 = load i64, ptr %238, align 8
-  %240 = getelementptr inbounds nuw i8, ptr %237, i64 24
-  %241 = load i64, ptr %240, align 8
-  %242 = mul nsw i64 %241, %218
-  %243 = add nsw i64 %242, %239
-  %244 = getelementptr inbounds nuw i8, ptr %237, i64 8
-  %245 = load ptr, ptr %244, align 8
-  %246 = icmp eq ptr %245, null
-  br i1 %246, label %273, label %247
-247:                                              ; preds = %236
-  %248 = getelementptr inbounds nuw i8, ptr %245, i64 8
-  %249 = getelementptr inbounds [0 x i64], ptr %248, i64 0, i64 %243
-  %250 = load i64, ptr %249, align 8
-  %251 = icmp eq i64 %250, 0
-  br i1 %251, label %252, label %273
-252:                                              ; preds = %247
-  call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %5) #12
-  %253 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
-  %254 = call ptr %253(i64 noundef %243) #11
-  store ptr %254, ptr %5, align 8
-  %255 = icmp eq ptr %254, null
-  br i1 %255, label %266, label %256
-256:                                              ; preds = %252
-  %257 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
-  %258 = load ptr, ptr %245, align 8
-  %259 = call ptr %257(ptr noundef %258, ptr noundef nonnull %5, i64 noundef 1, ptr noundef null) #11
-  %260 = load ptr, ptr %5, align 8
-  %261 = icmp eq ptr %260, null
-  br i1 %261, label %264, label %262
-262:                                              ; preds = %256
-  %263 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
-  call void %263(ptr noundef nonnull %260) #11
-  br label %264
-264:                                              ; preds = %262, %256
-  %265 = icmp eq ptr %259, null
-  br i1 %265, label %266, label %267
-266:                                              ; preds = %264, %252
-  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %5) #12
-  br label %281
-267:                                              ; preds = %264
-  %268 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 168), align 8
-  %269 = call i64 %268(ptr noundef nonnull %259) #11
-  store i64 %269, ptr %249, align 8
-  %270 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
-  call void %270(ptr noundef nonnull %259) #11
-  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %5) #12
-  %271 = load i64, ptr %249, align 8
-  %272 = icmp eq i64 %271, 0
-  br i1 %272, label %281, label %273
-273:                                              ; preds = %267, %247, %236
-  %274 = phi i64 [ %271, %267 ], [ %243, %236 ], [ %250, %247 ]
-  %275 = load i64, ptr %237, align 8
-  %276 = getelementptr inbounds i64, ptr %211, i64 %275
-  store i64 %274, ptr %276, align 8
-  %277 = add nuw nsw i64 %233, 1
-  %278 = load i64, ptr %226, align 8
-  %279 = icmp eq i64 %218, %278
-  br i1 %279, label %280, label %232
-280:                                              ; preds = %273, %232, %225
-  store i64 %218, ptr %226, align 8
-  br label %283
-281:                                              ; preds = %267, %266
-  %282 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 192), align 8
-  call void %282() #11
-  store i64 -1, ptr %226, align 8
-  br label %322
-283:                                              ; preds = %280, %210
-  %284 = load i64, ptr %199, align 8
-  %285 = icmp sgt i64 %284, 0
-  br i1 %285, label %286, label %288
-286:                                              ; preds = %283
-  %287 = getelementptr inbounds nuw i8, ptr %211, i64 88
-  br label %293
-288:                                              ; preds = %303, %283
-  %289 = phi i64 [ 0, %283 ], [ %284, %303 ]
-  %290 = getelementptr inbounds nuw i8, ptr %211, i64 88
-  %291 = load i64, ptr %209, align 8
-  %292 = icmp sgt i64 %291, 0
-  br i1 %292, label %306, label %319
-293:                                              ; preds = %303, %286
-  %294 = phi i64 [ 0, %286 ], [ %304, %303 ]
-  %295 = getelementptr inbounds nuw [0 x i64], ptr %287, i64 0, i64 %294
-  %296 = load i64, ptr %295, align 8
-  %297 = getelementptr inbounds nuw i64, ptr %198, i64 %294
-  %298 = load i64, ptr %297, align 8
-  %299 = getelementptr inbounds %struct.value, ptr %36, i64 %298, i32 1
-  %300 = load ptr, ptr %299, align 8
-  %301 = ptrtoint ptr %300 to i64
-  %302 = icmp eq i64 %296, %301
-  br i1 %302, label %303, label %322
-303:                                              ; preds = %293
-  %304 = add nuw nsw i64 %294, 1
-  %305 = icmp eq i64 %304, %284
-  br i1 %305, label %288, label %293
-306:                                              ; preds = %288, %316
-  %307 = phi i64 [ %317, %316 ], [ 0, %288 ]
-  %308 = add nuw nsw i64 %307, %289
-  %309 = getelementptr inbounds nuw [0 x i64], ptr %290, i64 0, i64 %308
-  %310 = load i64, ptr %309, align 8
-  %311 = getelementptr inbounds nuw i64, ptr %204, i64 %307
-  %312 = load i64, ptr %311, align 8
-  %313 = getelementptr inbounds i64, ptr %40, i64 %312
-  %314 = load i64, ptr %313, align 8
-  %315 = icmp eq i64 %310, %314
-  br i1 %315, label %316, label %319
-316:                                              ; preds = %306
-  %317 = add nuw nsw i64 %307, 1
-  %318 = icmp eq i64 %317, %291
-  br i1 %318, label %325, label %306
-319:                                              ; preds = %306, %288
-  %320 = phi i64 [ 0, %288 ], [ %307, %306 ]
-  %321 = icmp eq i64 %320, %291
-  br i1 %321, label %325, label %322
-322:                                              ; preds = %293, %319, %281, %221, %215
-  %323 = load ptr, ptr %211, align 8
-  %324 = icmp eq ptr %323, null
-  br i1 %324, label %336, label %210
-325:                                              ; preds = %319, %316
-  %326 = getelementptr inbounds nuw i8, ptr %211, i64 16
-  %327 = load ptr, ptr %326, align 8
-  %328 = icmp eq ptr %327, null
-  br i1 %328, label %331, label %329
-329:                                              ; preds = %325
-  %330 = call fastcc i32 @call_routine(ptr noundef nonnull readonly %12, ptr noundef %193, ptr noundef %211, ptr noundef nonnull %36) #13
-  br label %333
-331:                                              ; preds = %325
-  %332 = call fastcc i32 @follow(ptr noundef nonnull readonly %12, ptr noundef %193, ptr noundef %211, ptr noundef nonnull %36, ptr noundef nonnull %40) #13
-  br label %333
-333:                                              ; preds = %331, %329
-  %334 = phi i32 [ %330, %329 ], [ %332, %331 ]
-  %335 = icmp eq i32 %334, 0
-  br i1 %335, label %336, label %338
-336:                                              ; preds = %322, %333, %197
-  %337 = call fastcc i32 @asked(ptr noundef nonnull readonly %12, ptr noundef %193, ptr noundef nonnull %36, ptr noundef nonnull %40) #13
-  br label %338
-338:                                              ; preds = %336, %333
-  %339 = phi i32 [ %334, %333 ], [ %337, %336 ]
-  %340 = icmp sgt i32 %339, -1
-  br i1 %340, label %341, label %665
-341:                                              ; preds = %338
-  %342 = icmp eq i32 %339, 1
-  br i1 %342, label %343, label %347
-343:                                              ; preds = %341
-  %344 = getelementptr inbounds nuw i8, ptr %193, i64 16
-  %345 = load i64, ptr %344, align 8
-  %346 = getelementptr inbounds i64, ptr %12, i64 %345
-  br label %597
-347:                                              ; preds = %341
-  %348 = getelementptr inbounds nuw i8, ptr %193, i64 8
-  %349 = load i64, ptr %348, align 8
-  %350 = getelementptr inbounds i64, ptr %193, i64 %349
-  br label %597
-351:                                              ; preds = %192
-  %352 = getelementptr inbounds nuw i8, ptr %193, i64 8
-  %353 = load i64, ptr %352, align 8
-  %354 = getelementptr inbounds %struct.value, ptr %36, i64 %353, i32 2
-  %355 = load ptr, ptr %354, align 8
-  %356 = icmp eq ptr %355, null
-  br i1 %356, label %359, label %357
-357:                                              ; preds = %351
-  %358 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
-  call void %358(ptr noundef nonnull %355) #11
-  br label %359
-359:                                              ; preds = %357, %351
-  store ptr null, ptr %354, align 8
-  %360 = getelementptr inbounds nuw i8, ptr %193, i64 16
-  br label %597
-361:                                              ; preds = %192
-  %362 = getelementptr inbounds nuw i8, ptr %193, i64 16
-  %363 = load i64, ptr %362, align 8
-  %364 = getelementptr inbounds %struct.value, ptr %36, i64 %363
-  %365 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
-  %366 = getelementptr inbounds nuw i8, ptr %364, i64 16
-  %367 = load ptr, ptr %366, align 8
-  call void %365(ptr noundef %367) #11
-  %368 = getelementptr inbounds nuw i8, ptr %193, i64 8
-  %369 = load i64, ptr %368, align 8
-  %370 = getelementptr inbounds %struct.value, ptr %36, i64 %369
-  %371 = load i64, ptr %364, align 8
-  %372 = getelementptr inbounds nuw i8, ptr %364, i64 8
-  %373 = load ptr, ptr %372, align 8
-  %374 = getelementptr inbounds nuw i8, ptr %370, i64 16
-  %375 = load ptr, ptr %374, align 8
-  %376 = icmp eq ptr %375, null
-  br i1 %376, label %379, label %377
-377:                                              ; preds = %361
-  %378 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
-  call void %378(ptr noundef nonnull %375) #11
-  br label %379
-379:                                              ; preds = %377, %361
-  store i64 %371, ptr %370, align 8
-  %380 = getelementptr inbounds nuw i8, ptr %370, i64 8
-  store ptr %373, ptr %380, align 8
-  store ptr %367, ptr %374, align 8
-  %381 = getelementptr inbounds nuw i8, ptr %193, i64 24
-  br label %597
-382:                                              ; preds = %192
-  %383 = getelementptr inbounds nuw i8, ptr %193, i64 16
-  %384 = load i64, ptr %383, align 8
-  %385 = getelementptr inbounds %struct.value, ptr %36, i64 %384
-  %386 = getelementptr inbounds nuw i8, ptr %193, i64 8
+  %205 = getelementptr inbounds nuw i8, ptr %196, i64 56
+  %206 = load i64, ptr %205, align 8
+  %207 = getelementptr inbounds i64, ptr %204, i64 %206
+  %208 = getelementptr inbounds nuw i8, ptr %196, i64 32
+  %209 = load ptr, ptr %208, align 8
+  %210 = icmp eq ptr %209, null
+  br i1 %210, label %339, label %211
+211:                                              ; preds = %200
+  %212 = getelementptr inbounds nuw i8, ptr %196, i64 64
+  br label %213
+213:                                              ; preds = %325, %211
+  %214 = phi ptr [ %209, %211 ], [ %326, %325 ]
+  %215 = getelementptr inbounds nuw i8, ptr %214, i64 48
+  %216 = load ptr, ptr %215, align 8
+  %217 = icmp eq ptr %216, null
+  br i1 %217, label %286, label %218
+218:                                              ; preds = %213
+  %219 = load i64, ptr %207, align 8
+  %220 = getelementptr inbounds i64, ptr %43, i64 %219
+  %221 = load i64, ptr %220, align 8
+  %222 = load i64, ptr %216, align 8
+  %223 = icmp slt i64 %221, %222
+  br i1 %223, label %325, label %224
+224:                                              ; preds = %218
+  %225 = getelementptr inbounds nuw i8, ptr %216, i64 8
+  %226 = load i64, ptr %225, align 8
+  %227 = icmp sgt i64 %221, %226
+  br i1 %227, label %325, label %228
+228:                                              ; preds = %224
+  %229 = getelementptr inbounds nuw i8, ptr %216, i64 16
+  %230 = load i64, ptr %229, align 8
+  %231 = icmp eq i64 %221, %230
+  br i1 %231, label %283, label %232
+232:                                              ; preds = %228
+  %233 = getelementptr inbounds nuw i8, ptr %216, i64 24
+  %234 = getelementptr inbounds nuw i8, ptr %216, i64 32
+  br label %235
+235:                                              ; preds = %276, %232
+  %236 = phi i64 [ 0, %232 ], [ %280, %276 ]
+  %237 = load i64, ptr %233, align 8
+  %238 = icmp slt i64 %236, %237
+  br i1 %238, label %239, label %283
+239:                                              ; preds = %235
+  %240 = getelementptr inbounds nuw %struct.change, ptr %234, i64 %236
+  %241 = getelementptr inbounds nuw i8, ptr %240, i64 16
+  %242 = load i64, ptr %241, align 8
+  %243 = getelementptr inbounds nuw i8, ptr %240, i64 24
+  %244 = load i64, ptr %243, align 8
+  %245 = mul nsw i64 %244, %221
+  %246 = add nsw i64 %245, %242
+  %247 = getelementptr inbounds nuw i8, ptr %240, i64 8
+  %248 = load ptr, ptr %247, align 8
+  %249 = icmp eq ptr %248, null
+  br i1 %249, label %276, label %250
+250:                                              ; preds = %239
+  %251 = getelementptr inbounds nuw i8, ptr %248, i64 8
+  %252 = getelementptr inbounds [0 x i64], ptr %251, i64 0, i64 %246
+  %253 = load i64, ptr %252, align 8
+  %254 = icmp eq i64 %253, 0
+  br i1 %254, label %255, label %276
+255:                                              ; preds = %250
+  call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %9) #12
+  %256 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 264), align 8
+  %257 = call ptr %256(i64 noundef %246) #11
+  store ptr %257, ptr %9, align 8
+  %258 = icmp eq ptr %257, null
+  br i1 %258, label %269, label %259
+259:                                              ; preds = %255
+  %260 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
+  %261 = load ptr, ptr %248, align 8
+  %262 = call ptr %260(ptr noundef %261, ptr noundef nonnull %9, i64 noundef 1, ptr noundef null) #11
+  %263 = load ptr, ptr %9, align 8
+  %264 = icmp eq ptr %263, null
+  br i1 %264, label %267, label %265
+265:                                              ; preds = %259
+  %266 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %266(ptr noundef nonnull %263) #11
+  br label %267
+267:                                              ; preds = %265, %259
+  %268 = icmp eq ptr %262, null
+  br i1 %268, label %269, label %270
+269:                                              ; preds = %267, %255
+  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %9) #12
+  br label %284
+270:                                              ; preds = %267
+  %271 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 168), align 8
+  %272 = call i64 %271(ptr noundef nonnull %262) #11
+  store i64 %272, ptr %252, align 8
+  %273 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %273(ptr noundef nonnull %262) #11
+  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %9) #12
+  %274 = load i64, ptr %252, align 8
+  %275 = icmp eq i64 %274, 0
+  br i1 %275, label %284, label %276
+276:                                              ; preds = %270, %250, %239
+  %277 = phi i64 [ %274, %270 ], [ %246, %239 ], [ %253, %250 ]
+  %278 = load i64, ptr %240, align 8
+  %279 = getelementptr inbounds i64, ptr %214, i64 %278
+  store i64 %277, ptr %279, align 8
+  %280 = add nuw nsw i64 %236, 1
+  %281 = load i64, ptr %229, align 8
+  %282 = icmp eq i64 %221, %281
+  br i1 %282, label %283, label %235
+283:                                              ; preds = %276, %235, %228
+  store i64 %221, ptr %229, align 8
+  br label %286
+284:                                              ; preds = %270, %269
+  %285 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 200), align 8
+  call void %285() #11
+  store i64 -1, ptr %229, align 8
+  br label %325
+286:                                              ; preds = %283, %213
+  %287 = load i64, ptr %202, align 8
+  %288 = icmp sgt i64 %287, 0
+  br i1 %288, label %289, label %291
+289:                                              ; preds = %286
+  %290 = getelementptr inbounds nuw i8, ptr %214, i64 88
+  br label %296
+291:                                              ; preds = %306, %286
+  %292 = phi i64 [ 0, %286 ], [ %287, %306 ]
+  %293 = getelementptr inbounds nuw i8, ptr %214, i64 88
+  %294 = load i64, ptr %212, align 8
+  %295 = icmp sgt i64 %294, 0
+  br i1 %295, label %309, label %322
+296:                                              ; preds = %306, %289
+  %297 = phi i64 [ 0, %289 ], [ %307, %306 ]
+  %298 = getelementptr inbounds nuw [0 x i64], ptr %290, i64 0, i64 %297
+  %299 = load i64, ptr %298, align 8
+  %300 = getelementptr inbounds nuw i64, ptr %201, i64 %297
+  %301 = load i64, ptr %300, align 8
+  %302 = getelementptr inbounds %struct.value, ptr %39, i64 %301, i32 1
+  %303 = load ptr, ptr %302, align 8
+  %304 = ptrtoint ptr %303 to i64
+  %305 = icmp eq i64 %299, %304
+  br i1 %305, label %306, label %325
+306:                                              ; preds = %296
+  %307 = add nuw nsw i64 %297, 1
+  %308 = icmp eq i64 %307, %287
+  br i1 %308, label %291, label %296
+309:                                              ; preds = %291, %319
+  %310 = phi i64 [ %320, %319 ], [ 0, %291 ]
+  %311 = add nuw nsw i64 %310, %292
+  %312 = getelementptr inbounds nuw [0 x i64], ptr %293, i64 0, i64 %311
+  %313 = load i64, ptr %312, align 8
+  %314 = getelementptr inbounds nuw i64, ptr %207, i64 %310
+  %315 = load i64, ptr %314, align 8
+  %316 = getelementptr inbounds i64, ptr %43, i64 %315
+  %317 = load i64, ptr %316, align 8
+  %318 = icmp eq i64 %313, %317
+  br i1 %318, label %319, label %322
+319:                                              ; preds = %309
+  %320 = add nuw nsw i64 %310, 1
+  %321 = icmp eq i64 %320, %294
+  br i1 %321, label %328, label %309
+322:                                              ; preds = %309, %291
+  %323 = phi i64 [ 0, %291 ], [ %310, %309 ]
+  %324 = icmp eq i64 %323, %294
+  br i1 %324, label %328, label %325
+325:                                              ; preds = %296, %322, %284, %224, %218
+  %326 = load ptr, ptr %214, align 8
+  %327 = icmp eq ptr %326, null
+  br i1 %327, label %339, label %213
+328:                                              ; preds = %322, %319
+  %329 = getelementptr inbounds nuw i8, ptr %214, i64 16
+  %330 = load ptr, ptr %329, align 8
+  %331 = icmp eq ptr %330, null
+  br i1 %331, label %334, label %332
+332:                                              ; preds = %328
+  %333 = call fastcc i32 @call_routine(ptr noundef nonnull readonly %15, ptr noundef %196, ptr noundef %214, ptr noundef nonnull %39) #13
+  br label %336
+334:                                              ; preds = %328
+  %335 = call fastcc i32 @follow(ptr noundef nonnull readonly %15, ptr noundef %196, ptr noundef %214, ptr noundef nonnull %39, ptr noundef nonnull %43) #13
+  br label %336
+336:                                              ; preds = %334, %332
+  %337 = phi i32 [ %333, %332 ], [ %335, %334 ]
+  %338 = icmp eq i32 %337, 0
+  br i1 %338, label %339, label %341
+339:                                              ; preds = %325, %336, %200
+  %340 = call fastcc i32 @asked(ptr noundef nonnull readonly %15, ptr noundef %196, ptr noundef nonnull %39, ptr noundef nonnull %43) #13
+  br label %341
+341:                                              ; preds = %339, %336
+  %342 = phi i32 [ %337, %336 ], [ %340, %339 ]
+  %343 = icmp sgt i32 %342, -1
+  br i1 %343, label %344, label %668
+344:                                              ; preds = %341
+  %345 = icmp eq i32 %342, 1
+  br i1 %345, label %346, label %350
+346:                                              ; preds = %344
+  %347 = getelementptr inbounds nuw i8, ptr %196, i64 16
+  %348 = load i64, ptr %347, align 8
+  %349 = getelementptr inbounds i64, ptr %15, i64 %348
+  br label %600
+350:                                              ; preds = %344
+  %351 = getelementptr inbounds nuw i8, ptr %196, i64 8
+  %352 = load i64, ptr %351, align 8
+  %353 = getelementptr inbounds i64, ptr %196, i64 %352
+  br label %600
+354:                                              ; preds = %195
+  %355 = getelementptr inbounds nuw i8, ptr %196, i64 8
+  %356 = load i64, ptr %355, align 8
+  %357 = getelementptr inbounds %struct.value, ptr %39, i64 %356, i32 2
+  %358 = load ptr, ptr %357, align 8
+  %359 = icmp eq ptr %358, null
+  br i1 %359, label %362, label %360
+360:                                              ; preds = %354
+  %361 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %361(ptr noundef nonnull %358) #11
+  br label %362
+362:                                              ; preds = %360, %354
+  store ptr null, ptr %357, align 8
+  %363 = getelementptr inbounds nuw i8, ptr %196, i64 16
+  br label %600
+364:                                              ; preds = %195
+  %365 = getelementptr inbounds nuw i8, ptr %196, i64 16
+  %366 = load i64, ptr %365, align 8
+  %367 = getelementptr inbounds %struct.value, ptr %39, i64 %366
+  %368 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
+  %369 = getelementptr inbounds nuw i8, ptr %367, i64 16
+  %370 = load ptr, ptr %369, align 8
+  call void %368(ptr noundef %370) #11
+  %371 = getelementptr inbounds nuw i8, ptr %196, i64 8
+  %372 = load i64, ptr %371, align 8
+  %373 = getelementptr inbounds %struct.value, ptr %39, i64 %372
+  %374 = load i64, ptr %367, align 8
+  %375 = getelementptr inbounds nuw i8, ptr %367, i64 8
+  %376 = load ptr, ptr %375, align 8
+  %377 = getelementptr inbounds nuw i8, ptr %373, i64 16
+  %378 = load ptr, ptr %377, align 8
+  %379 = icmp eq ptr %378, null
+  br i1 %379, label %382, label %380
+380:                                              ; preds = %364
+  %381 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %381(ptr noundef nonnull %378) #11
+  br label %382
+382:                                              ; preds = %380, %364
+  store i64 %374, ptr %373, align 8
+  %383 = getelementptr inbounds nuw i8, ptr %373, i64 8
+  store ptr %376, ptr %383, align 8
+  store ptr %370, ptr %377, align 8
+  %384 = getelementptr inbounds nuw i8, ptr %196, i64 24
+  br label %600
+385:                                              ; preds = %195
+  %386 = getelementptr inbounds nuw i8, ptr %196, i64 16
   %387 = load i64, ptr %386, align 8
-  %388 = getelementptr inbounds %struct.value, ptr %36, i64 %387
-  %389 = load i64, ptr %385, align 8
-  %390 = getelementptr inbounds nuw i8, ptr %385, i64 8
-  %391 = load ptr, ptr %390, align 8
-  %392 = getelementptr inbounds nuw i8, ptr %385, i64 16
-  %393 = load ptr, ptr %392, align 8
-  %394 = getelementptr inbounds nuw i8, ptr %388, i64 16
-  %395 = load ptr, ptr %394, align 8
-  %396 = icmp eq ptr %395, null
-  br i1 %396, label %399, label %397
-397:                                              ; preds = %382
-  %398 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
-  call void %398(ptr noundef nonnull %395) #11
-  br label %399
-399:                                              ; preds = %397, %382
-  store i64 %389, ptr %388, align 8
-  %400 = getelementptr inbounds nuw i8, ptr %388, i64 8
-  store ptr %391, ptr %400, align 8
-  store ptr %393, ptr %394, align 8
-  store ptr null, ptr %392, align 8
-  %401 = getelementptr inbounds nuw i8, ptr %193, i64 24
-  br label %597
-402:                                              ; preds = %192
-  %403 = getelementptr inbounds nuw i8, ptr %193, i64 16
-  %404 = load i64, ptr %403, align 8
-  %405 = getelementptr inbounds %struct.value, ptr %36, i64 %404
-  %406 = getelementptr inbounds nuw i8, ptr %405, i64 8
-  %407 = load ptr, ptr %406, align 8
-  %408 = load i64, ptr %405, align 8
-  %409 = getelementptr inbounds nuw i8, ptr %193, i64 24
-  %410 = load i64, ptr %409, align 8
-  %411 = getelementptr inbounds i64, ptr %40, i64 %410
-  %412 = load i64, ptr %411, align 8
-  %413 = getelementptr inbounds nuw i8, ptr %193, i64 40
-  %414 = load i64, ptr %413, align 8
-  %415 = ptrtoint ptr %407 to i64
-  %416 = icmp eq i64 %414, %415
-  br i1 %416, label %438, label %417
-417:                                              ; preds = %402
-  call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %4) #12
-  %418 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
-  %419 = call ptr %418(i64 noundef %415) #11
-  store ptr %419, ptr %4, align 8
-  %420 = icmp eq ptr %419, null
-  br i1 %420, label %477, label %421
-421:                                              ; preds = %417
-  %422 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
-  %423 = getelementptr inbounds nuw i8, ptr %193, i64 56
-  %424 = load i64, ptr %423, align 8
-  %425 = inttoptr i64 %424 to ptr
-  %426 = call ptr %422(ptr noundef %425, ptr noundef nonnull %4, i64 noundef 1, ptr noundef null) #11
-  %427 = load ptr, ptr %4, align 8
-  %428 = icmp eq ptr %427, null
-  br i1 %428, label %431, label %429
-429:                                              ; preds = %421
-  %430 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
-  call void %430(ptr noundef nonnull %427) #11
-  br label %431
-431:                                              ; preds = %429, %421
-  %432 = icmp eq ptr %426, null
-  br i1 %432, label %477, label %433
-433:                                              ; preds = %431
-  store i64 %415, ptr %413, align 8
-  %434 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 168), align 8
-  %435 = call i64 %434(ptr noundef nonnull %426) #11
-  %436 = getelementptr inbounds nuw i8, ptr %193, i64 48
-  store i64 %435, ptr %436, align 8
-  %437 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
-  call void %437(ptr noundef nonnull %426) #11
-  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %4) #12
-  br label %438
-438:                                              ; preds = %433, %402
-  %439 = getelementptr inbounds nuw i8, ptr %193, i64 32
-  %440 = load i64, ptr %439, align 8
-  %441 = icmp sgt i64 %440, 0
-  br i1 %441, label %442, label %446
-442:                                              ; preds = %438
-  %443 = getelementptr inbounds nuw i8, ptr %407, i64 48
-  %444 = getelementptr inbounds nuw i8, ptr %407, i64 16
-  %445 = load i64, ptr %444, align 8
-  br label %462
-446:                                              ; preds = %462, %438
-  %447 = phi i64 [ %408, %438 ], [ %474, %462 ]
-  %448 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
-  %449 = getelementptr inbounds nuw i8, ptr %405, i64 16
-  %450 = load ptr, ptr %449, align 8
-  call void %448(ptr noundef %450) #11
-  %451 = getelementptr inbounds nuw i8, ptr %193, i64 8
-  %452 = load i64, ptr %451, align 8
-  %453 = getelementptr inbounds %struct.value, ptr %36, i64 %452
-  %454 = getelementptr inbounds nuw i8, ptr %193, i64 48
+  %388 = getelementptr inbounds %struct.value, ptr %39, i64 %387
+  %389 = getelementptr inbounds nuw i8, ptr %196, i64 8
+  %390 = load i64, ptr %389, align 8
+  %391 = getelementptr inbounds %struct.value, ptr %39, i64 %390
+  %392 = load i64, ptr %388, align 8
+  %393 = getelementptr inbounds nuw i8, ptr %388, i64 8
+  %394 = load ptr, ptr %393, align 8
+  %395 = getelementptr inbounds nuw i8, ptr %388, i64 16
+  %396 = load ptr, ptr %395, align 8
+  %397 = getelementptr inbounds nuw i8, ptr %391, i64 16
+  %398 = load ptr, ptr %397, align 8
+  %399 = icmp eq ptr %398, null
+  br i1 %399, label %402, label %400
+400:                                              ; preds = %385
+  %401 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %401(ptr noundef nonnull %398) #11
+  br label %402
+402:                                              ; preds = %400, %385
+  store i64 %392, ptr %391, align 8
+  %403 = getelementptr inbounds nuw i8, ptr %391, i64 8
+  store ptr %394, ptr %403, align 8
+  store ptr %396, ptr %397, align 8
+  store ptr null, ptr %395, align 8
+  %404 = getelementptr inbounds nuw i8, ptr %196, i64 24
+  br label %600
+405:                                              ; preds = %195
+  %406 = getelementptr inbounds nuw i8, ptr %196, i64 16
+  %407 = load i64, ptr %406, align 8
+  %408 = getelementptr inbounds %struct.value, ptr %39, i64 %407
+  %409 = getelementptr inbounds nuw i8, ptr %408, i64 8
+  %410 = load ptr, ptr %409, align 8
+  %411 = load i64, ptr %408, align 8
+  %412 = getelementptr inbounds nuw i8, ptr %196, i64 24
+  %413 = load i64, ptr %412, align 8
+  %414 = getelementptr inbounds i64, ptr %43, i64 %413
+  %415 = load i64, ptr %414, align 8
+  %416 = getelementptr inbounds nuw i8, ptr %196, i64 40
+  %417 = load i64, ptr %416, align 8
+  %418 = ptrtoint ptr %410 to i64
+  %419 = icmp eq i64 %417, %418
+  br i1 %419, label %441, label %420
+420:                                              ; preds = %405
+  call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %8) #12
+  %421 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 264), align 8
+  %422 = call ptr %421(i64 noundef %418) #11
+  store ptr %422, ptr %8, align 8
+  %423 = icmp eq ptr %422, null
+  br i1 %423, label %480, label %424
+424:                                              ; preds = %420
+  %425 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
+  %426 = getelementptr inbounds nuw i8, ptr %196, i64 56
+  %427 = load i64, ptr %426, align 8
+  %428 = inttoptr i64 %427 to ptr
+  %429 = call ptr %425(ptr noundef %428, ptr noundef nonnull %8, i64 noundef 1, ptr noundef null) #11
+  %430 = load ptr, ptr %8, align 8
+  %431 = icmp eq ptr %430, null
+  br i1 %431, label %434, label %432
+432:                                              ; preds = %424
+  %433 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %433(ptr noundef nonnull %430) #11
+  br label %434
+434:                                              ; preds = %432, %424
+  %435 = icmp eq ptr %429, null
+  br i1 %435, label %480, label %436
+436:                                              ; preds = %434
+  store i64 %418, ptr %416, align 8
+  %437 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 168), align 8
+  %438 = call i64 %437(ptr noundef nonnull %429) #11
+  %439 = getelementptr inbounds nuw i8, ptr %196, i64 48
+  store i64 %438, ptr %439, align 8
+  %440 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %440(ptr noundef nonnull %429) #11
+  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %8) #12
+  br label %441
+441:                                              ; preds = %436, %405
+  %442 = getelementptr inbounds nuw i8, ptr %196, i64 32
+  %443 = load i64, ptr %442, align 8
+  %444 = icmp sgt i64 %443, 0
+  br i1 %444, label %445, label %449
+445:                                              ; preds = %441
+  %446 = getelementptr inbounds nuw i8, ptr %410, i64 48
+  %447 = getelementptr inbounds nuw i8, ptr %410, i64 16
+  %448 = load i64, ptr %447, align 8
+  br label %465
+449:                                              ; preds = %465, %441
+  %450 = phi i64 [ %411, %441 ], [ %477, %465 ]
+  %451 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
+  %452 = getelementptr inbounds nuw i8, ptr %408, i64 16
+  %453 = load ptr, ptr %452, align 8
+  call void %451(ptr noundef %453) #11
+  %454 = getelementptr inbounds nuw i8, ptr %196, i64 8
   %455 = load i64, ptr %454, align 8
-  %456 = inttoptr i64 %455 to ptr
-  %457 = getelementptr inbounds nuw i8, ptr %453, i64 16
-  %458 = load ptr, ptr %457, align 8
-  %459 = icmp eq ptr %458, null
-  br i1 %459, label %478, label %460
-460:                                              ; preds = %446
-  %461 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
-  call void %461(ptr noundef nonnull %458) #11
-  br label %478
-462:                                              ; preds = %462, %442
-  %463 = phi i64 [ %440, %442 ], [ %466, %462 ]
-  %464 = phi i64 [ %412, %442 ], [ %475, %462 ]
-  %465 = phi i64 [ %408, %442 ], [ %474, %462 ]
-  %466 = add nsw i64 %463, -1
-  %467 = getelementptr inbounds nuw [0 x i64], ptr %443, i64 0, i64 %466
-  %468 = load i64, ptr %467, align 8
-  %469 = srem i64 %464, %468
-  %470 = add nsw i64 %466, %445
-  %471 = getelementptr inbounds [0 x i64], ptr %443, i64 0, i64 %470
-  %472 = load i64, ptr %471, align 8
-  %473 = mul nsw i64 %472, %469
-  %474 = add nsw i64 %473, %465
-  %475 = sdiv i64 %464, %468
-  %476 = icmp samesign ugt i64 %463, 1
-  br i1 %476, label %462, label %446
-477:                                              ; preds = %431, %417
-  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %4) #12
-  br label %665
-478:                                              ; preds = %460, %446
-  store i64 %447, ptr %453, align 8
-  %479 = getelementptr inbounds nuw i8, ptr %453, i64 8
-  store ptr %456, ptr %479, align 8
-  store ptr %450, ptr %457, align 8
-  %480 = getelementptr inbounds nuw i8, ptr %193, i64 64
-  br label %597
-481:                                              ; preds = %192
-  %482 = getelementptr inbounds nuw i8, ptr %193, i64 16
-  %483 = load i64, ptr %482, align 8
-  %484 = getelementptr inbounds %struct.value, ptr %36, i64 %483
-  %485 = getelementptr inbounds nuw i8, ptr %484, i64 8
-  %486 = load ptr, ptr %485, align 8
-  %487 = getelementptr inbounds nuw i8, ptr %486, i64 32
-  %488 = load i64, ptr %487, align 8
-  %489 = getelementptr inbounds nuw i8, ptr %486, i64 24
-  %490 = load i64, ptr %489, align 8
-  %491 = mul nsw i64 %490, %488
-  %492 = icmp eq i64 %491, 0
-  br i1 %492, label %510, label %493
-493:                                              ; preds = %481
-  %494 = getelementptr inbounds nuw i8, ptr %193, i64 8
-  %495 = load i64, ptr %494, align 8
-  %496 = getelementptr inbounds %struct.value, ptr %36, i64 %495
-  %497 = load i64, ptr %496, align 8
-  %498 = inttoptr i64 %497 to ptr
-  %499 = getelementptr inbounds nuw i8, ptr %193, i64 24
+  %456 = getelementptr inbounds %struct.value, ptr %39, i64 %455
+  %457 = getelementptr inbounds nuw i8, ptr %196, i64 48
+  %458 = load i64, ptr %457, align 8
+  %459 = inttoptr i64 %458 to ptr
+  %460 = getelementptr inbounds nuw i8, ptr %456, i64 16
+  %461 = load ptr, ptr %460, align 8
+  %462 = icmp eq ptr %461, null
+  br i1 %462, label %481, label %463
+463:                                              ; preds = %449
+  %464 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %464(ptr noundef nonnull %461) #11
+  br label %481
+465:                                              ; preds = %465, %445
+  %466 = phi i64 [ %443, %445 ], [ %469, %465 ]
+  %467 = phi i64 [ %415, %445 ], [ %478, %465 ]
+  %468 = phi i64 [ %411, %445 ], [ %477, %465 ]
+  %469 = add nsw i64 %466, -1
+  %470 = getelementptr inbounds nuw [0 x i64], ptr %446, i64 0, i64 %469
+  %471 = load i64, ptr %470, align 8
+  %472 = srem i64 %467, %471
+  %473 = add nsw i64 %469, %448
+  %474 = getelementptr inbounds [0 x i64], ptr %446, i64 0, i64 %473
+  %475 = load i64, ptr %474, align 8
+  %476 = mul nsw i64 %475, %472
+  %477 = add nsw i64 %476, %468
+  %478 = sdiv i64 %467, %471
+  %479 = icmp samesign ugt i64 %466, 1
+  br i1 %479, label %465, label %449
+480:                                              ; preds = %434, %420
+  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %8) #12
+  br label %668
+481:                                              ; preds = %463, %449
+  store i64 %450, ptr %456, align 8
+  %482 = getelementptr inbounds nuw i8, ptr %456, i64 8
+  store ptr %459, ptr %482, align 8
+  store ptr %453, ptr %460, align 8
+  %483 = getelementptr inbounds nuw i8, ptr %196, i64 64
+  br label %600
+484:                                              ; preds = %195
+  %485 = getelementptr inbounds nuw i8, ptr %196, i64 16
+  %486 = load i64, ptr %485, align 8
+  %487 = getelementptr inbounds %struct.value, ptr %39, i64 %486
+  %488 = getelementptr inbounds nuw i8, ptr %487, i64 8
+  %489 = load ptr, ptr %488, align 8
+  %490 = getelementptr inbounds nuw i8, ptr %489, i64 32
+  %491 = load i64, ptr %490, align 8
+  %492 = getelementptr inbounds nuw i8, ptr %489, i64 24
+  %493 = load i64, ptr %492, align 8
+  %494 = mul nsw i64 %493, %491
+  %495 = icmp eq i64 %494, 0
+  br i1 %495, label %513, label %496
+496:                                              ; preds = %484
+  %497 = getelementptr inbounds nuw i8, ptr %196, i64 8
+  %498 = load i64, ptr %497, align 8
+  %499 = getelementptr inbounds %struct.value, ptr %39, i64 %498
   %500 = load i64, ptr %499, align 8
-  %501 = getelementptr inbounds i64, ptr %40, i64 %500
-  %502 = load i64, ptr %501, align 8
-  %503 = getelementptr inbounds nuw i8, ptr %193, i64 32
-  %504 = load i64, ptr %503, align 8
-  %505 = add nsw i64 %504, %502
-  %506 = mul nsw i64 %505, %491
-  %507 = getelementptr inbounds i8, ptr %498, i64 %506
-  %508 = load i64, ptr %484, align 8
-  %509 = inttoptr i64 %508 to ptr
-  call fastcc void @copy_items(ptr noundef %507, ptr noundef %509, ptr noundef nonnull %486, i64 noundef 0) #13
-  br label %510
-510:                                              ; preds = %493, %481
-  %511 = getelementptr inbounds nuw i8, ptr %193, i64 40
-  br label %597
-512:                                              ; preds = %192
-  %513 = getelementptr inbounds nuw i8, ptr %193, i64 16
-  %514 = load i64, ptr %513, align 8
-  %515 = getelementptr inbounds nuw i8, ptr %193, i64 8
-  %516 = load i64, ptr %515, align 8
-  %517 = getelementptr inbounds i64, ptr %40, i64 %516
-  store i64 %514, ptr %517, align 8
-  %518 = getelementptr inbounds nuw i8, ptr %193, i64 24
-  br label %597
-519:                                              ; preds = %192
-  %520 = getelementptr inbounds nuw i8, ptr %193, i64 16
-  %521 = load i64, ptr %520, align 8
-  %522 = getelementptr inbounds nuw i8, ptr %193, i64 8
-  %523 = load i64, ptr %522, align 8
-  %524 = getelementptr inbounds i64, ptr %40, i64 %523
-  %525 = load i64, ptr %524, align 8
-  %526 = add nsw i64 %525, %521
-  store i64 %526, ptr %524, align 8
-  %527 = getelementptr inbounds nuw i8, ptr %193, i64 24
-  br label %597
-528:                                              ; preds = %192
-  %529 = getelementptr inbounds nuw i8, ptr %193, i64 16
-  %530 = load i64, ptr %529, align 8
-  %531 = getelementptr inbounds %struct.value, ptr %36, i64 %530
-  %532 = getelementptr inbounds nuw i8, ptr %531, i64 8
-  %533 = load ptr, ptr %532, align 8
-  %534 = getelementptr inbounds nuw i8, ptr %533, i64 24
-  %535 = load i64, ptr %534, align 8
-  %536 = load i64, ptr %531, align 8
-  %537 = inttoptr i64 %536 to ptr
-  switch i64 %535, label %544 [
-    i64 1, label %538
-    i64 4, label %541
+  %501 = inttoptr i64 %500 to ptr
+  %502 = getelementptr inbounds nuw i8, ptr %196, i64 24
+  %503 = load i64, ptr %502, align 8
+  %504 = getelementptr inbounds i64, ptr %43, i64 %503
+  %505 = load i64, ptr %504, align 8
+  %506 = getelementptr inbounds nuw i8, ptr %196, i64 32
+  %507 = load i64, ptr %506, align 8
+  %508 = add nsw i64 %507, %505
+  %509 = mul nsw i64 %508, %494
+  %510 = getelementptr inbounds i8, ptr %501, i64 %509
+  %511 = load i64, ptr %487, align 8
+  %512 = inttoptr i64 %511 to ptr
+  call fastcc void @copy_items(ptr noundef %510, ptr noundef %512, ptr noundef nonnull %489, i64 noundef 0) #13
+  br label %513
+513:                                              ; preds = %496, %484
+  %514 = getelementptr inbounds nuw i8, ptr %196, i64 40
+  br label %600
+515:                                              ; preds = %195
+  %516 = getelementptr inbounds nuw i8, ptr %196, i64 16
+  %517 = load i64, ptr %516, align 8
+  %518 = getelementptr inbounds nuw i8, ptr %196, i64 8
+  %519 = load i64, ptr %518, align 8
+  %520 = getelementptr inbounds i64, ptr %43, i64 %519
+  store i64 %517, ptr %520, align 8
+  %521 = getelementptr inbounds nuw i8, ptr %196, i64 24
+  br label %600
+522:                                              ; preds = %195
+  %523 = getelementptr inbounds nuw i8, ptr %196, i64 16
+  %524 = load i64, ptr %523, align 8
+  %525 = getelementptr inbounds nuw i8, ptr %196, i64 8
+  %526 = load i64, ptr %525, align 8
+  %527 = getelementptr inbounds i64, ptr %43, i64 %526
+  %528 = load i64, ptr %527, align 8
+  %529 = add nsw i64 %528, %524
+  store i64 %529, ptr %527, align 8
+  %530 = getelementptr inbounds nuw i8, ptr %196, i64 24
+  br label %600
+531:                                              ; preds = %195
+  %532 = getelementptr inbounds nuw i8, ptr %196, i64 16
+  %533 = load i64, ptr %532, align 8
+  %534 = getelementptr inbounds %struct.value, ptr %39, i64 %533
+  %535 = getelementptr inbounds nuw i8, ptr %534, i64 8
+  %536 = load ptr, ptr %535, align 8
+  %537 = getelementptr inbounds nuw i8, ptr %536, i64 24
+  %538 = load i64, ptr %537, align 8
+  %539 = load i64, ptr %534, align 8
+  %540 = inttoptr i64 %539 to ptr
+  switch i64 %538, label %547 [
+    i64 1, label %541
+    i64 4, label %544
   ]
-538:                                              ; preds = %528
-  %539 = load i8, ptr %537, align 1
-  %540 = zext i8 %539 to i64
-  br label %546
-541:                                              ; preds = %528
-  %542 = load i32, ptr %537, align 1
-  %543 = sext i32 %542 to i64
-  br label %546
-544:                                              ; preds = %528
-  %545 = load i64, ptr %537, align 1
-  br label %546
-546:                                              ; preds = %544, %541, %538
-  %547 = phi i64 [ %540, %538 ], [ %543, %541 ], [ %545, %544 ]
-  %548 = getelementptr inbounds nuw i8, ptr %193, i64 8
-  %549 = load i64, ptr %548, align 8
-  %550 = getelementptr inbounds i64, ptr %40, i64 %549
-  store i64 %547, ptr %550, align 8
-  %551 = getelementptr inbounds nuw i8, ptr %193, i64 24
-  br label %597
-552:                                              ; preds = %192
-  %553 = getelementptr inbounds nuw i8, ptr %193, i64 16
-  %554 = load i64, ptr %553, align 8
-  %555 = icmp eq i64 %554, 0
-  br i1 %555, label %559, label %556
-556:                                              ; preds = %552
-  %557 = call fastcc i32 @evaluated(ptr noundef nonnull %193, ptr noundef nonnull %40) #13
-  %558 = icmp eq i32 %557, 0
-  br i1 %558, label %665, label %559
-559:                                              ; preds = %556, %552
-  %560 = getelementptr inbounds nuw i8, ptr %193, i64 24
-  %561 = load i64, ptr %560, align 8
-  %562 = getelementptr i64, ptr %193, i64 %561
-  %563 = getelementptr i8, ptr %562, i64 32
-  br label %597
-564:                                              ; preds = %192
-  %565 = getelementptr inbounds nuw i8, ptr %193, i64 8
-  %566 = load i64, ptr %565, align 8
-  %567 = getelementptr inbounds i64, ptr %40, i64 %566
-  %568 = load i64, ptr %567, align 8
-  %569 = icmp eq i64 %568, 0
-  br i1 %569, label %572, label %570
-570:                                              ; preds = %564
-  %571 = getelementptr inbounds nuw i8, ptr %193, i64 24
-  br label %597
-572:                                              ; preds = %564
-  %573 = getelementptr inbounds nuw i8, ptr %193, i64 16
-  %574 = load i64, ptr %573, align 8
-  %575 = getelementptr inbounds i64, ptr %12, i64 %574
-  br label %597
-576:                                              ; preds = %192
-  %577 = getelementptr inbounds nuw i8, ptr %193, i64 8
-  %578 = load i64, ptr %577, align 8
-  %579 = getelementptr inbounds i64, ptr %12, i64 %578
-  br label %597
-580:                                              ; preds = %192
-  %581 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
-  %582 = call i32 %581() #11
-  %583 = icmp eq i32 %582, 0
-  br i1 %583, label %584, label %665
-584:                                              ; preds = %580
-  %585 = add nsw i64 %194, 1
-  %586 = and i64 %585, 15
-  %587 = icmp eq i64 %586, 0
-  br i1 %587, label %588, label %595
-588:                                              ; preds = %584
-  %589 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
-  %590 = load ptr, ptr %191, align 8
-  %591 = call ptr %589(ptr noundef %590, ptr noundef null, i64 noundef 0, ptr noundef null) #11
-  %592 = icmp eq ptr %591, null
-  br i1 %592, label %665, label %593
-593:                                              ; preds = %588
-  %594 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
-  call void %594(ptr noundef nonnull %591) #11
-  br label %595
-595:                                              ; preds = %593, %584
-  %596 = getelementptr inbounds nuw i8, ptr %193, i64 8
-  br label %597
-597:                                              ; preds = %595, %576, %572, %570, %559, %546, %519, %512, %510, %478, %399, %379, %359, %347, %343, %192
-  %598 = phi ptr [ %193, %192 ], [ %596, %595 ], [ %579, %576 ], [ %563, %559 ], [ %551, %546 ], [ %527, %519 ], [ %518, %512 ], [ %511, %510 ], [ %480, %478 ], [ %401, %399 ], [ %381, %379 ], [ %360, %359 ], [ %346, %343 ], [ %350, %347 ], [ %571, %570 ], [ %575, %572 ]
-  %599 = phi i64 [ %194, %192 ], [ %585, %595 ], [ %194, %576 ], [ %194, %559 ], [ %194, %546 ], [ %194, %519 ], [ %194, %512 ], [ %194, %510 ], [ %194, %478 ], [ %194, %399 ], [ %194, %379 ], [ %194, %359 ], [ %194, %343 ], [ %194, %347 ], [ %194, %570 ], [ %194, %572 ]
-  br label %192
-600:                                              ; preds = %192
-  %601 = getelementptr inbounds nuw i8, ptr %193, i64 8
-  %602 = load i64, ptr %601, align 8
-  %603 = load i64, ptr %33, align 8
-  %604 = icmp sgt i64 %603, 0
-  br i1 %604, label %605, label %612
-605:                                              ; preds = %600
-  %606 = getelementptr inbounds nuw i8, ptr %193, i64 16
-  %607 = icmp sgt i64 %602, 0
-  br label %608
-608:                                              ; preds = %634, %605
-  %609 = phi i64 [ %603, %605 ], [ %635, %634 ]
-  %610 = phi i64 [ %603, %605 ], [ %636, %634 ]
-  %611 = phi i64 [ 0, %605 ], [ %637, %634 ]
-  br i1 %607, label %614, label %622
-612:                                              ; preds = %634, %600
-  %613 = icmp eq i64 %602, 1
-  br i1 %613, label %639, label %644
-614:                                              ; preds = %608, %619
-  %615 = phi i64 [ %620, %619 ], [ 0, %608 ]
-  %616 = getelementptr inbounds nuw i64, ptr %606, i64 %615
-  %617 = load i64, ptr %616, align 8
-  %618 = icmp eq i64 %617, %611
-  br i1 %618, label %622, label %619
-619:                                              ; preds = %614
-  %620 = add nuw nsw i64 %615, 1
-  %621 = icmp eq i64 %620, %602
-  br i1 %621, label %625, label %614
-622:                                              ; preds = %614, %608
-  %623 = phi i64 [ 0, %608 ], [ %615, %614 ]
-  %624 = icmp eq i64 %623, %602
-  br i1 %624, label %625, label %634
-625:                                              ; preds = %619, %622
-  %626 = getelementptr inbounds nuw %struct.value, ptr %36, i64 %611, i32 2
-  %627 = load ptr, ptr %626, align 8
-  %628 = icmp eq ptr %627, null
-  br i1 %628, label %632, label %629
-629:                                              ; preds = %625
-  %630 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
-  call void %630(ptr noundef nonnull %627) #11
-  %631 = load i64, ptr %33, align 8
-  br label %632
-632:                                              ; preds = %629, %625
-  %633 = phi i64 [ %631, %629 ], [ %609, %625 ]
-  store ptr null, ptr %626, align 8
-  br label %634
-634:                                              ; preds = %632, %622
-  %635 = phi i64 [ %609, %622 ], [ %633, %632 ]
-  %636 = phi i64 [ %610, %622 ], [ %633, %632 ]
-  %637 = add nuw nsw i64 %611, 1
-  %638 = icmp slt i64 %637, %636
-  br i1 %638, label %608, label %612
-639:                                              ; preds = %612
-  %640 = getelementptr inbounds nuw i8, ptr %193, i64 16
-  %641 = load i64, ptr %640, align 8
-  %642 = getelementptr inbounds %struct.value, ptr %36, i64 %641
-  %643 = call fastcc ptr @given_away(ptr noundef nonnull readonly %12, ptr noundef %642) #13
-  br label %665
-644:                                              ; preds = %612
-  %645 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  %646 = call ptr %645(i64 noundef %602) #11
-  %647 = icmp eq ptr %646, null
-  %648 = getelementptr inbounds nuw i8, ptr %193, i64 16
-  %649 = icmp slt i64 %602, 1
-  %650 = select i1 %647, i1 true, i1 %649
-  br i1 %650, label %665, label %651
-651:                                              ; preds = %644, %660
-  %652 = phi i64 [ %663, %660 ], [ 0, %644 ]
-  %653 = getelementptr inbounds nuw i64, ptr %648, i64 %652
-  %654 = load i64, ptr %653, align 8
-  %655 = getelementptr inbounds %struct.value, ptr %36, i64 %654
-  %656 = call fastcc ptr @given_away(ptr noundef nonnull readonly %12, ptr noundef %655) #13
-  %657 = icmp eq ptr %656, null
-  br i1 %657, label %658, label %660
-658:                                              ; preds = %651
-  %659 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
-  call void %659(ptr noundef nonnull %646) #11
-  br label %665
-660:                                              ; preds = %651
-  %661 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
-  %662 = call i32 %661(ptr noundef nonnull %646, i64 noundef %652, ptr noundef nonnull %656) #11
-  %663 = add nuw nsw i64 %652, 1
-  %664 = icmp eq i64 %663, %602
-  br i1 %664, label %665, label %651
-665:                                              ; preds = %338, %556, %580, %588, %660, %477, %639, %644, %658
-  %666 = phi ptr [ null, %477 ], [ %643, %639 ], [ null, %658 ], [ %646, %644 ], [ %646, %660 ], [ null, %588 ], [ null, %580 ], [ null, %556 ], [ null, %338 ]
-  %667 = load i64, ptr %185, align 8
-  %668 = add nsw i64 %667, -1
-  store i64 %668, ptr %185, align 8
-  %669 = load i64, ptr %33, align 8
-  %670 = icmp sgt i64 %669, 0
-  br i1 %670, label %673, label %671
-671:                                              ; preds = %682, %665
-  %672 = icmp eq ptr %666, null
-  br i1 %672, label %686, label %714
-673:                                              ; preds = %665, %682
-  %674 = phi i64 [ %683, %682 ], [ %669, %665 ]
-  %675 = phi i64 [ %684, %682 ], [ 0, %665 ]
-  %676 = getelementptr inbounds nuw %struct.value, ptr %36, i64 %675, i32 2
-  %677 = load ptr, ptr %676, align 8
-  %678 = icmp eq ptr %677, null
-  br i1 %678, label %682, label %679
-679:                                              ; preds = %673
-  %680 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
-  call void %680(ptr noundef nonnull %677) #11
-  %681 = load i64, ptr %33, align 8
-  br label %682
-682:                                              ; preds = %673, %679
-  %683 = phi i64 [ %674, %673 ], [ %681, %679 ]
-  store ptr null, ptr %676, align 8
-  %684 = add nuw nsw i64 %675, 1
-  %685 = icmp slt i64 %684, %683
-  br i1 %685, label %673, label %671
-686:                                              ; preds = %671
-  %687 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 184), align 8
-  %688 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 408), align 8
-  %689 = call i32 %687(ptr noundef %688) #11
-  %690 = icmp eq i32 %689, 0
-  br i1 %690, label %714, label %691
-691:                                              ; preds = %686
-  %692 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 192), align 8
-  call void %692() #11
+541:                                              ; preds = %531
+  %542 = load i8, ptr %540, align 1
+  %543 = zext i8 %542 to i64
+  br label %549
+544:                                              ; preds = %531
+  %545 = load i32, ptr %540, align 1
+  %546 = sext i32 %545 to i64
+  br label %549
+547:                                              ; preds = %531
+  %548 = load i64, ptr %540, align 1
+  br label %549
+549:                                              ; preds = %547, %544, %541
+  %550 = phi i64 [ %543, %541 ], [ %546, %544 ], [ %548, %547 ]
+  %551 = getelementptr inbounds nuw i8, ptr %196, i64 8
+  %552 = load i64, ptr %551, align 8
+  %553 = getelementptr inbounds i64, ptr %43, i64 %552
+  store i64 %550, ptr %553, align 8
+  %554 = getelementptr inbounds nuw i8, ptr %196, i64 24
+  br label %600
+555:                                              ; preds = %195
+  %556 = getelementptr inbounds nuw i8, ptr %196, i64 16
+  %557 = load i64, ptr %556, align 8
+  %558 = icmp eq i64 %557, 0
+  br i1 %558, label %562, label %559
+559:                                              ; preds = %555
+  %560 = call fastcc i32 @evaluated(ptr noundef nonnull %196, ptr noundef nonnull %43) #13
+  %561 = icmp eq i32 %560, 0
+  br i1 %561, label %668, label %562
+562:                                              ; preds = %559, %555
+  %563 = getelementptr inbounds nuw i8, ptr %196, i64 24
+  %564 = load i64, ptr %563, align 8
+  %565 = getelementptr i64, ptr %196, i64 %564
+  %566 = getelementptr i8, ptr %565, i64 32
+  br label %600
+567:                                              ; preds = %195
+  %568 = getelementptr inbounds nuw i8, ptr %196, i64 8
+  %569 = load i64, ptr %568, align 8
+  %570 = getelementptr inbounds i64, ptr %43, i64 %569
+  %571 = load i64, ptr %570, align 8
+  %572 = icmp eq i64 %571, 0
+  br i1 %572, label %575, label %573
+573:                                              ; preds = %567
+  %574 = getelementptr inbounds nuw i8, ptr %196, i64 24
+  br label %600
+575:                                              ; preds = %567
+  %576 = getelementptr inbounds nuw i8, ptr %196, i64 16
+  %577 = load i64, ptr %576, align 8
+  %578 = getelementptr inbounds i64, ptr %15, i64 %577
+  br label %600
+579:                                              ; preds = %195
+  %580 = getelementptr inbounds nuw i8, ptr %196, i64 8
+  %581 = load i64, ptr %580, align 8
+  %582 = getelementptr inbounds i64, ptr %15, i64 %581
+  br label %600
+583:                                              ; preds = %195
+  %584 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  %585 = call i32 %584() #11
+  %586 = icmp eq i32 %585, 0
+  br i1 %586, label %587, label %668
+587:                                              ; preds = %583
+  %588 = add nsw i64 %197, 1
+  %589 = and i64 %588, 15
+  %590 = icmp eq i64 %589, 0
+  br i1 %590, label %591, label %598
+591:                                              ; preds = %587
+  %592 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
+  %593 = load ptr, ptr %194, align 8
+  %594 = call ptr %592(ptr noundef %593, ptr noundef null, i64 noundef 0, ptr noundef null) #11
+  %595 = icmp eq ptr %594, null
+  br i1 %595, label %668, label %596
+596:                                              ; preds = %591
+  %597 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %597(ptr noundef nonnull %594) #11
+  br label %598
+598:                                              ; preds = %596, %587
+  %599 = getelementptr inbounds nuw i8, ptr %196, i64 8
+  br label %600
+600:                                              ; preds = %598, %579, %575, %573, %562, %549, %522, %515, %513, %481, %402, %382, %362, %350, %346, %195
+  %601 = phi ptr [ %196, %195 ], [ %599, %598 ], [ %582, %579 ], [ %566, %562 ], [ %554, %549 ], [ %530, %522 ], [ %521, %515 ], [ %514, %513 ], [ %483, %481 ], [ %404, %402 ], [ %384, %382 ], [ %363, %362 ], [ %349, %346 ], [ %353, %350 ], [ %574, %573 ], [ %578, %575 ]
+  %602 = phi i64 [ %197, %195 ], [ %588, %598 ], [ %197, %579 ], [ %197, %562 ], [ %197, %549 ], [ %197, %522 ], [ %197, %515 ], [ %197, %513 ], [ %197, %481 ], [ %197, %402 ], [ %197, %382 ], [ %197, %362 ], [ %197, %346 ], [ %197, %350 ], [ %197, %573 ], [ %197, %575 ]
+  br label %195
+603:                                              ; preds = %195
+  %604 = getelementptr inbounds nuw i8, ptr %196, i64 8
+  %605 = load i64, ptr %604, align 8
+  %606 = load i64, ptr %36, align 8
+  %607 = icmp sgt i64 %606, 0
+  br i1 %607, label %608, label %615
+608:                                              ; preds = %603
+  %609 = getelementptr inbounds nuw i8, ptr %196, i64 16
+  %610 = icmp sgt i64 %605, 0
+  br label %611
+611:                                              ; preds = %637, %608
+  %612 = phi i64 [ %606, %608 ], [ %638, %637 ]
+  %613 = phi i64 [ %606, %608 ], [ %639, %637 ]
+  %614 = phi i64 [ 0, %608 ], [ %640, %637 ]
+  br i1 %610, label %617, label %625
+615:                                              ; preds = %637, %603
+  %616 = icmp eq i64 %605, 1
+  br i1 %616, label %642, label %647
+617:                                              ; preds = %611, %622
+  %618 = phi i64 [ %623, %622 ], [ 0, %611 ]
+  %619 = getelementptr inbounds nuw i64, ptr %609, i64 %618
+  %620 = load i64, ptr %619, align 8
+  %621 = icmp eq i64 %620, %614
+  br i1 %621, label %625, label %622
+622:                                              ; preds = %617
+  %623 = add nuw nsw i64 %618, 1
+  %624 = icmp eq i64 %623, %605
+  br i1 %624, label %628, label %617
+625:                                              ; preds = %617, %611
+  %626 = phi i64 [ 0, %611 ], [ %618, %617 ]
+  %627 = icmp eq i64 %626, %605
+  br i1 %627, label %628, label %637
+628:                                              ; preds = %622, %625
+  %629 = getelementptr inbounds nuw %struct.value, ptr %39, i64 %614, i32 2
+  %630 = load ptr, ptr %629, align 8
+  %631 = icmp eq ptr %630, null
+  br i1 %631, label %635, label %632
+632:                                              ; preds = %628
+  %633 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %633(ptr noundef nonnull %630) #11
+  %634 = load i64, ptr %36, align 8
+  br label %635
+635:                                              ; preds = %632, %628
+  %636 = phi i64 [ %634, %632 ], [ %612, %628 ]
+  store ptr null, ptr %629, align 8
+  br label %637
+637:                                              ; preds = %635, %625
+  %638 = phi i64 [ %612, %625 ], [ %636, %635 ]
+  %639 = phi i64 [ %613, %625 ], [ %636, %635 ]
+  %640 = add nuw nsw i64 %614, 1
+  %641 = icmp slt i64 %640, %639
+  br i1 %641, label %611, label %615
+642:                                              ; preds = %615
+  %643 = getelementptr inbounds nuw i8, ptr %196, i64 16
+  %644 = load i64, ptr %643, align 8
+  %645 = getelementptr inbounds %struct.value, ptr %39, i64 %644
+  %646 = call fastcc ptr @given_away(ptr noundef nonnull readonly %15, ptr noundef %645) #13
+  br label %668
+647:                                              ; preds = %615
+  %648 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
+  %649 = call ptr %648(i64 noundef %605) #11
+  %650 = icmp eq ptr %649, null
+  %651 = getelementptr inbounds nuw i8, ptr %196, i64 16
+  %652 = icmp slt i64 %605, 1
+  %653 = select i1 %650, i1 true, i1 %652
+  br i1 %653, label %668, label %654
+654:                                              ; preds = %647, %663
+  %655 = phi i64 [ %666, %663 ], [ 0, %647 ]
+  %656 = getelementptr inbounds nuw i64, ptr %651, i64 %655
+  %657 = load i64, ptr %656, align 8
+  %658 = getelementptr inbounds %struct.value, ptr %39, i64 %657
+  %659 = call fastcc ptr @given_away(ptr noundef nonnull readonly %15, ptr noundef %658) #13
+  %660 = icmp eq ptr %659, null
+  br i1 %660, label %661, label %663
+661:                                              ; preds = %654
+  %662 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %662(ptr noundef nonnull %649) #11
+  br label %668
+663:                                              ; preds = %654
+  %664 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  %665 = call i32 %664(ptr noundef nonnull %649, i64 noundef %655, ptr noundef nonnull %659) #11
+  %666 = add nuw nsw i64 %655, 1
+  %667 = icmp eq i64 %666, %605
+  br i1 %667, label %668, label %654
+668:                                              ; preds = %341, %559, %583, %591, %663, %480, %642, %647, %661
+  %669 = phi ptr [ null, %480 ], [ %646, %642 ], [ null, %661 ], [ %649, %647 ], [ %649, %663 ], [ null, %591 ], [ null, %583 ], [ null, %559 ], [ null, %341 ]
+  %670 = load i64, ptr %188, align 8
+  %671 = add nsw i64 %670, -1
+  store i64 %671, ptr %188, align 8
+  %672 = load i64, ptr %36, align 8
+  %673 = icmp sgt i64 %672, 0
+  br i1 %673, label %676, label %674
+674:                                              ; preds = %685, %668
+  %675 = icmp eq ptr %669, null
+  br i1 %675, label %689, label %750
+676:                                              ; preds = %668, %685
+  %677 = phi i64 [ %686, %685 ], [ %672, %668 ]
+  %678 = phi i64 [ %687, %685 ], [ 0, %668 ]
+  %679 = getelementptr inbounds nuw %struct.value, ptr %39, i64 %678, i32 2
+  %680 = load ptr, ptr %679, align 8
+  %681 = icmp eq ptr %680, null
+  br i1 %681, label %685, label %682
+682:                                              ; preds = %676
+  %683 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %683(ptr noundef nonnull %680) #11
+  %684 = load i64, ptr %36, align 8
+  br label %685
+685:                                              ; preds = %676, %682
+  %686 = phi i64 [ %677, %676 ], [ %684, %682 ]
+  store ptr null, ptr %679, align 8
+  %687 = add nuw nsw i64 %678, 1
+  %688 = icmp slt i64 %687, %686
+  br i1 %688, label %676, label %674
+689:                                              ; preds = %674
+  %690 = ptrtoint ptr %196 to i64
+  %691 = ptrtoint ptr %15 to i64
+  %692 = sub i64 %690, %691
+  %693 = ashr exact i64 %692, 3
+  call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %4) #12
+  store ptr null, ptr %4, align 8
+  call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %5) #12
+  store ptr null, ptr %5, align 8
   call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %6) #12
-  %693 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
-  %694 = ptrtoint ptr %193 to i64
-  %695 = ptrtoint ptr %12 to i64
-  %696 = sub i64 %694, %695
-  %697 = ashr exact i64 %696, 3
-  %698 = call ptr %693(i64 noundef %697) #11
-  store ptr %698, ptr %6, align 8
-  %699 = icmp eq ptr %698, null
-  br i1 %699, label %713, label %700
-700:                                              ; preds = %691
-  %701 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
-  %702 = getelementptr inbounds nuw i8, ptr %12, i64 104
-  %703 = load ptr, ptr %702, align 8
-  %704 = call ptr %701(ptr noundef %703, ptr noundef nonnull %6, i64 noundef 1, ptr noundef null) #11
-  %705 = load ptr, ptr %6, align 8
-  %706 = icmp eq ptr %705, null
-  br i1 %706, label %709, label %707
-707:                                              ; preds = %700
-  %708 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
-  call void %708(ptr noundef nonnull %705) #11
-  br label %709
-709:                                              ; preds = %707, %700
-  %710 = icmp eq ptr %704, null
-  br i1 %710, label %713, label %711
-711:                                              ; preds = %709
-  %712 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
-  call void %712(ptr noundef nonnull %704) #11
-  br label %713
-713:                                              ; preds = %691, %711, %709
+  store ptr null, ptr %6, align 8
+  %694 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 184), align 8
+  call void %694(ptr noundef nonnull %4, ptr noundef nonnull %5, ptr noundef nonnull %6) #11
+  call void @llvm.lifetime.start.p0(i64 24, ptr nonnull %7) #12
+  %695 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 264), align 8
+  %696 = call ptr %695(i64 noundef range(i64 -1152921504606846976, 1152921504606846976) %693) #11
+  store ptr %696, ptr %7, align 16
+  %697 = getelementptr inbounds nuw i8, ptr %7, i64 8
+  %698 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 264), align 8
+  %699 = ptrtoint ptr %43 to i64
+  %700 = call ptr %698(i64 noundef %699) #11
+  store ptr %700, ptr %697, align 8
+  %701 = getelementptr inbounds nuw i8, ptr %7, i64 16
+  %702 = load ptr, ptr %5, align 8
+  %703 = icmp eq ptr %702, null
+  %704 = load ptr, ptr %4, align 8
+  %705 = select i1 %703, ptr %704, ptr %702
+  store ptr %705, ptr %701, align 16
+  %706 = icmp ne ptr %696, null
+  %707 = icmp ne ptr %700, null
+  %708 = select i1 %706, i1 %707, i1 false
+  br i1 %708, label %709, label %715
+709:                                              ; preds = %689
+  %710 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
+  %711 = getelementptr inbounds nuw i8, ptr %15, i64 104
+  %712 = load ptr, ptr %711, align 8
+  %713 = call ptr %710(ptr noundef %712, ptr noundef nonnull %7, i64 noundef 3, ptr noundef null) #11
+  %714 = load ptr, ptr %7, align 16
+  br label %715
+715:                                              ; preds = %709, %689
+  %716 = phi ptr [ %714, %709 ], [ %696, %689 ]
+  %717 = phi ptr [ %713, %709 ], [ null, %689 ]
+  %718 = icmp eq ptr %716, null
+  br i1 %718, label %721, label %719
+719:                                              ; preds = %715
+  %720 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %720(ptr noundef nonnull %716) #11
+  br label %721
+721:                                              ; preds = %719, %715
+  %722 = load ptr, ptr %697, align 8
+  %723 = icmp eq ptr %722, null
+  br i1 %723, label %726, label %724
+724:                                              ; preds = %721
+  %725 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %725(ptr noundef nonnull %722) #11
+  br label %726
+726:                                              ; preds = %724, %721
+  %727 = icmp eq ptr %717, null
+  br i1 %727, label %734, label %728
+728:                                              ; preds = %726
+  %729 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %729(ptr noundef nonnull %717) #11
+  %730 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 192), align 8
+  %731 = load ptr, ptr %4, align 8
+  %732 = load ptr, ptr %5, align 8
+  %733 = load ptr, ptr %6, align 8
+  call void %730(ptr noundef %731, ptr noundef %732, ptr noundef %733) #11
+  br label %749
+734:                                              ; preds = %726
+  %735 = load ptr, ptr %4, align 8
+  %736 = load ptr, ptr %5, align 8
+  %737 = load ptr, ptr %6, align 8
+  %738 = icmp eq ptr %735, null
+  br i1 %738, label %741, label %739
+739:                                              ; preds = %734
+  %740 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %740(ptr noundef nonnull %735) #11
+  br label %741
+741:                                              ; preds = %739, %734
+  %742 = icmp eq ptr %736, null
+  br i1 %742, label %745, label %743
+743:                                              ; preds = %741
+  %744 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %744(ptr noundef nonnull %736) #11
+  br label %745
+745:                                              ; preds = %743, %741
+  %746 = icmp eq ptr %737, null
+  br i1 %746, label %749, label %747
+747:                                              ; preds = %745
+  %748 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %748(ptr noundef nonnull %737) #11
+  br label %749
+749:                                              ; preds = %728, %745, %747
+  call void @llvm.lifetime.end.p0(i64 24, ptr nonnull %7) #12
   call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %6) #12
-  br label %714
-714:                                              ; preds = %162, %713, %686, %671
-  %715 = phi ptr [ %166, %162 ], [ null, %713 ], [ null, %686 ], [ %666, %671 ]
-  call void @llvm.stackrestore.p0(ptr %35)
-  br label %716
-716:                                              ; preds = %714, %27
-  %717 = phi ptr [ %31, %27 ], [ %715, %714 ]
-  ret ptr %717
+  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %5) #12
+  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %4) #12
+  br label %750
+750:                                              ; preds = %165, %749, %674
+  %751 = phi ptr [ %169, %165 ], [ null, %749 ], [ %669, %674 ]
+  call void @llvm.stackrestore.p0(ptr %38)
+  br label %752
+752:                                              ; preds = %750, %30
+  %753 = phi ptr [ %34, %30 ], [ %751, %750 ]
+  ret ptr %753
 }
 define internal noundef ptr @renew() #2 {
   %1 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 48), align 8
@@ -1765,7 +1825,7 @@ define internal fastcc range(i32 -1, 2) i32 @call_routine(ptr nocapture noundef 
   %30 = icmp eq i64 %29, %28
   br i1 %30, label %31, label %36
 31:                                               ; preds = %27
-  %32 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  %32 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
   %33 = getelementptr inbounds nuw i8, ptr %2, i64 16
   %34 = load ptr, ptr %33, align 8
   %35 = call ptr %32(ptr noundef %34, ptr noundef nonnull %8, i64 noundef %28, ptr noundef null) #11
@@ -1776,7 +1836,7 @@ define internal fastcc range(i32 -1, 2) i32 @call_routine(ptr nocapture noundef 
   br i1 %38, label %46, label %39
 39:                                               ; preds = %36, %39
   %40 = phi i64 [ %42, %39 ], [ %29, %36 ]
-  %41 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
+  %41 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
   %42 = add nsw i64 %40, -1
   %43 = getelementptr inbounds ptr, ptr %8, i64 %42
   %44 = load ptr, ptr %43, align 8
@@ -1787,7 +1847,7 @@ define internal fastcc range(i32 -1, 2) i32 @call_routine(ptr nocapture noundef 
   %47 = icmp eq ptr %37, null
   br i1 %47, label %114, label %48
 48:                                               ; preds = %46
-  %49 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 320), align 8
+  %49 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 328), align 8
   %50 = getelementptr inbounds i8, ptr %37, i64 %49
   %51 = load ptr, ptr %50, align 8
   %52 = getelementptr inbounds nuw i8, ptr %0, i64 80
@@ -1795,7 +1855,7 @@ define internal fastcc range(i32 -1, 2) i32 @call_routine(ptr nocapture noundef 
   %54 = icmp eq ptr %51, %53
   br i1 %54, label %55, label %97
 55:                                               ; preds = %48
-  %56 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 384), align 8
+  %56 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 392), align 8
   %57 = getelementptr inbounds i8, ptr %37, i64 %56
   %58 = load i64, ptr %57, align 8
   %59 = load ptr, ptr %12, align 8
@@ -1803,7 +1863,7 @@ define internal fastcc range(i32 -1, 2) i32 @call_routine(ptr nocapture noundef 
   %61 = icmp eq i64 %58, %60
   br i1 %61, label %62, label %97
 62:                                               ; preds = %55
-  %63 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
+  %63 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 360), align 8
   %64 = getelementptr inbounds i8, ptr %37, i64 %63
   %65 = load i32, ptr %64, align 4
   %66 = sext i32 %65 to i64
@@ -1812,10 +1872,10 @@ define internal fastcc range(i32 -1, 2) i32 @call_routine(ptr nocapture noundef 
   %69 = icmp eq i64 %68, %66
   br i1 %69, label %70, label %97
 70:                                               ; preds = %62
-  %71 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 360), align 8
+  %71 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 368), align 8
   %72 = getelementptr inbounds i8, ptr %37, i64 %71
   %73 = load ptr, ptr %72, align 8
-  %74 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 368), align 8
+  %74 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 376), align 8
   %75 = getelementptr inbounds i8, ptr %37, i64 %74
   %76 = load ptr, ptr %75, align 8
   %77 = icmp slt i32 %65, 1
@@ -1844,7 +1904,7 @@ define internal fastcc range(i32 -1, 2) i32 @call_routine(ptr nocapture noundef 
   %96 = icmp eq i64 %92, %95
   br i1 %96, label %80, label %97
 97:                                               ; preds = %90, %83, %55, %62, %48
-  %98 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
+  %98 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
   call void %98(ptr noundef nonnull %37) #11
   br label %114
 99:                                               ; preds = %80, %70
@@ -1852,7 +1912,7 @@ define internal fastcc range(i32 -1, 2) i32 @call_routine(ptr nocapture noundef 
   %101 = getelementptr inbounds [0 x i64], ptr %13, i64 0, i64 %100
   %102 = load i64, ptr %101, align 8
   %103 = getelementptr inbounds %struct.value, ptr %3, i64 %102
-  %104 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
+  %104 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
   %105 = getelementptr inbounds i8, ptr %37, i64 %104
   %106 = load i64, ptr %105, align 8
   %107 = getelementptr inbounds nuw i8, ptr %103, i64 16
@@ -1860,7 +1920,7 @@ define internal fastcc range(i32 -1, 2) i32 @call_routine(ptr nocapture noundef 
   %109 = icmp eq ptr %108, null
   br i1 %109, label %112, label %110
 110:                                              ; preds = %99
-  %111 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
+  %111 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
   call void %111(ptr noundef nonnull %108) #11
   br label %112
 112:                                              ; preds = %99, %110
@@ -1998,7 +2058,7 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   %109 = icmp eq ptr %108, null
   br i1 %109, label %113, label %110
 110:                                              ; preds = %107
-  %111 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  %111 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
   %112 = load ptr, ptr %92, align 8
   tail call void %111(ptr noundef %112) #11
   br label %278
@@ -2017,7 +2077,7 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   %124 = add nsw i64 %123, %121
   %125 = getelementptr i64, ptr %98, i64 %100
   store i64 %124, ptr %125, align 8
-  %126 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  %126 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
   %127 = getelementptr inbounds nuw [0 x i64], ptr %94, i64 0, i64 %117
   %128 = load i64, ptr %127, align 8
   %129 = getelementptr inbounds %struct.value, ptr %3, i64 %128, i32 2
@@ -2039,7 +2099,7 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   %141 = getelementptr inbounds %struct.value, ptr %3, i64 %140
   %142 = getelementptr inbounds nuw i8, ptr %141, i64 16
   %143 = load ptr, ptr %142, align 8
-  %144 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 320), align 8
+  %144 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 328), align 8
   %145 = getelementptr inbounds i8, ptr %143, i64 %144
   %146 = getelementptr inbounds i8, ptr %145, i64 -8
   %147 = load i32, ptr %146, align 4
@@ -2051,7 +2111,7 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   %152 = icmp eq ptr %150, %151
   br i1 %152, label %153, label %218
 153:                                              ; preds = %149
-  %154 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
+  %154 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
   %155 = getelementptr inbounds i8, ptr %143, i64 %154
   %156 = load i64, ptr %155, align 8
   %157 = load i64, ptr %141, align 8
@@ -2060,7 +2120,7 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
 159:                                              ; preds = %153
   %160 = getelementptr inbounds nuw i8, ptr %141, i64 8
   %161 = load ptr, ptr %160, align 8
-  %162 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 384), align 8
+  %162 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 392), align 8
   %163 = getelementptr inbounds i8, ptr %143, i64 %162
   %164 = load i64, ptr %163, align 8
   %165 = load ptr, ptr %161, align 8
@@ -2068,7 +2128,7 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   %167 = icmp eq i64 %164, %166
   br i1 %167, label %168, label %218
 168:                                              ; preds = %159
-  %169 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
+  %169 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 360), align 8
   %170 = getelementptr inbounds i8, ptr %143, i64 %169
   %171 = load i32, ptr %170, align 4
   %172 = sext i32 %171 to i64
@@ -2077,10 +2137,10 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   %175 = icmp eq i64 %174, %172
   br i1 %175, label %176, label %218
 176:                                              ; preds = %168
-  %177 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 360), align 8
+  %177 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 368), align 8
   %178 = getelementptr inbounds i8, ptr %143, i64 %177
   %179 = load ptr, ptr %178, align 8
-  %180 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 368), align 8
+  %180 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 376), align 8
   %181 = getelementptr inbounds i8, ptr %143, i64 %180
   %182 = load ptr, ptr %181, align 8
   %183 = icmp slt i32 %171, 1
@@ -2109,7 +2169,7 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   %202 = icmp eq i64 %198, %201
   br i1 %202, label %186, label %218
 203:                                              ; preds = %186, %176
-  %204 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 376), align 8
+  %204 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 384), align 8
   %205 = getelementptr inbounds i8, ptr %143, i64 %204
   %206 = load ptr, ptr %205, align 8
   %207 = icmp eq ptr %206, null
@@ -2121,7 +2181,7 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   %212 = icmp eq ptr %210, %211
   br i1 %212, label %213, label %218
 213:                                              ; preds = %203, %208
-  %214 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  %214 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
   tail call void %214(ptr noundef nonnull %143) #11
   %215 = load i64, ptr %95, align 8
   %216 = getelementptr inbounds i64, ptr %19, i64 %215
@@ -2143,11 +2203,11 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   %229 = icmp eq ptr %228, null
   br i1 %229, label %233, label %230
 230:                                              ; preds = %226
-  %231 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  %231 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
   %232 = tail call ptr %231(ptr noundef nonnull %228, ptr noundef null, i64 noundef 0, ptr noundef null) #11
   br label %256
 233:                                              ; preds = %226
-  %234 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  %234 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
   %235 = load ptr, ptr %132, align 8
   tail call void %234(ptr noundef %235) #11
   %236 = getelementptr inbounds nuw i8, ptr %132, i64 40
@@ -2167,7 +2227,7 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
 247:                                              ; preds = %242, %239
   %248 = phi i64 [ %245, %242 ], [ %241, %239 ]
   %249 = phi ptr [ %246, %242 ], [ null, %239 ]
-  %250 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 304), align 8
+  %250 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 312), align 8
   %251 = load ptr, ptr %96, align 8
   %252 = load ptr, ptr %132, align 8
   %253 = trunc i64 %248 to i32
@@ -2179,18 +2239,18 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   %258 = icmp eq ptr %257, null
   br i1 %258, label %285, label %268
 259:                                              ; preds = %218
-  %260 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 264), align 8
+  %260 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 272), align 8
   %261 = add nsw i64 %224, 1
   %262 = tail call ptr %260(ptr noundef null, i64 noundef %261) #11
   %263 = icmp eq ptr %262, null
   br i1 %263, label %285, label %264
 264:                                              ; preds = %259
   %265 = ptrtoint ptr %262 to i64
-  %266 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 336), align 8
+  %266 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
   %267 = add nsw i64 %266, %265
   br label %272
 268:                                              ; preds = %256
-  %269 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
+  %269 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
   %270 = getelementptr inbounds i8, ptr %257, i64 %269
   %271 = load i64, ptr %270, align 8
   br label %272
@@ -2230,7 +2290,7 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   %297 = icmp eq ptr %296, null
   br i1 %297, label %303, label %298
 298:                                              ; preds = %294
-  %299 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  %299 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
   %300 = tail call ptr %299(ptr noundef nonnull %296, ptr noundef null, i64 noundef 0, ptr noundef null) #11
   %301 = icmp eq ptr %300, null
   %302 = load i64, ptr %14, align 8
@@ -2276,13 +2336,13 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   %337 = call i64 @launch(ptr noundef nonnull %332, ptr noundef nonnull %19, ptr noundef nonnull %8) #13
   br label %345
 338:                                              ; preds = %328
-  %339 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 272), align 8
+  %339 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 280), align 8
   %340 = call ptr %339() #11
   %341 = call i64 @launch(ptr noundef nonnull %332, ptr noundef nonnull %19, ptr noundef nonnull %8) #13
   %342 = icmp eq ptr %340, null
   br i1 %342, label %345, label %343
 343:                                              ; preds = %338
-  %344 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 280), align 8
+  %344 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 288), align 8
   call void %344(ptr noundef nonnull %340) #11
   br label %345
 345:                                              ; preds = %336, %343, %338
@@ -2309,20 +2369,20 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   br i1 %362, label %363, label %384
 363:                                              ; preds = %351
   call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %7) #12
-  %364 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
+  %364 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 264), align 8
   %365 = call ptr %364(i64 noundef %352) #11
   store ptr %365, ptr %7, align 8
   %366 = icmp eq ptr %365, null
   br i1 %366, label %377, label %367
 367:                                              ; preds = %363
-  %368 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  %368 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
   %369 = load ptr, ptr %358, align 8
   %370 = call ptr %368(ptr noundef %369, ptr noundef nonnull %7, i64 noundef 1, ptr noundef null) #11
   %371 = load ptr, ptr %7, align 8
   %372 = icmp eq ptr %371, null
   br i1 %372, label %375, label %373
 373:                                              ; preds = %367
-  %374 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
+  %374 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
   call void %374(ptr noundef nonnull %371) #11
   br label %375
 375:                                              ; preds = %373, %367
@@ -2335,7 +2395,7 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   %379 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 168), align 8
   %380 = call i64 %379(ptr noundef nonnull %370) #11
   store i64 %380, ptr %360, align 8
-  %381 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
+  %381 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
   call void %381(ptr noundef nonnull %370) #11
   call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %7) #12
   %382 = load i64, ptr %360, align 8
@@ -2357,11 +2417,11 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   %396 = icmp eq ptr %395, null
   br i1 %396, label %400, label %397
 397:                                              ; preds = %393
-  %398 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  %398 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
   %399 = call ptr %398(ptr noundef nonnull %395, ptr noundef null, i64 noundef 0, ptr noundef null) #11
   br label %423
 400:                                              ; preds = %393
-  %401 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  %401 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
   %402 = load ptr, ptr %386, align 8
   call void %401(ptr noundef %402) #11
   %403 = getelementptr inbounds nuw i8, ptr %386, i64 40
@@ -2381,7 +2441,7 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
 414:                                              ; preds = %409, %406
   %415 = phi i64 [ %412, %409 ], [ %408, %406 ]
   %416 = phi ptr [ %413, %409 ], [ null, %406 ]
-  %417 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 304), align 8
+  %417 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 312), align 8
   %418 = load ptr, ptr %325, align 8
   %419 = load ptr, ptr %386, align 8
   %420 = trunc i64 %415 to i32
@@ -2393,18 +2453,18 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   %425 = icmp eq ptr %424, null
   br i1 %425, label %454, label %435
 426:                                              ; preds = %384
-  %427 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 264), align 8
+  %427 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 272), align 8
   %428 = add nsw i64 %391, 1
   %429 = call ptr %427(ptr noundef null, i64 noundef %428) #11
   %430 = icmp eq ptr %429, null
   br i1 %430, label %454, label %431
 431:                                              ; preds = %426
   %432 = ptrtoint ptr %429 to i64
-  %433 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 336), align 8
+  %433 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
   %434 = add nsw i64 %433, %432
   br label %439
 435:                                              ; preds = %423
-  %436 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
+  %436 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
   %437 = getelementptr inbounds i8, ptr %424, i64 %436
   %438 = load i64, ptr %437, align 8
   br label %439
@@ -2412,7 +2472,7 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   %440 = phi ptr [ %429, %431 ], [ %424, %435 ]
   %441 = phi i64 [ %434, %431 ], [ %438, %435 ]
   store i64 %441, ptr %322, align 8
-  %442 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
+  %442 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
   %443 = load ptr, ptr %23, align 16
   call void %442(ptr noundef %443) #11
   store ptr %440, ptr %23, align 16
@@ -2435,7 +2495,7 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   %458 = icmp eq ptr %305, null
   br i1 %458, label %461, label %459
 459:                                              ; preds = %454
-  %460 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
+  %460 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
   call void %460(ptr noundef nonnull %305) #11
   br label %461
 461:                                              ; preds = %298, %289, %459, %454
@@ -2449,7 +2509,7 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   br i1 %468, label %469, label %476
 469:                                              ; preds = %461, %469
   %470 = phi i64 [ %472, %469 ], [ %292, %461 ]
-  %471 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
+  %471 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
   %472 = add nsw i64 %470, -1
   %473 = getelementptr inbounds ptr, ptr %23, i64 %472
   %474 = load ptr, ptr %473, align 8
@@ -2472,7 +2532,7 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   %485 = icmp eq i64 %462, -1
   br i1 %485, label %486, label %489
 486:                                              ; preds = %483
-  %487 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 200), align 8
+  %487 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
   %488 = call ptr %487() #11
   br label %548
 489:                                              ; preds = %483
@@ -2482,20 +2542,20 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   br i1 %492, label %548, label %493
 493:                                              ; preds = %489
   call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %6) #12
-  %494 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
+  %494 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 264), align 8
   %495 = call ptr %494(i64 noundef range(i64 1, 0) %462) #11
   store ptr %495, ptr %6, align 16
   %496 = getelementptr inbounds nuw i8, ptr %6, i64 8
   %497 = icmp eq ptr %495, null
   br i1 %497, label %522, label %498
 498:                                              ; preds = %493
-  %499 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
+  %499 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 264), align 8
   %500 = call ptr %499(i64 noundef %484) #11
   store ptr %500, ptr %496, align 8
   %501 = icmp eq ptr %500, null
   br i1 %501, label %508, label %502
 502:                                              ; preds = %498
-  %503 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  %503 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
   %504 = load ptr, ptr %490, align 8
   %505 = call ptr %503(ptr noundef %504, ptr noundef nonnull %6, i64 noundef 2, ptr noundef null) #11
   %506 = load ptr, ptr %6, align 16
@@ -2504,7 +2564,7 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
 508:                                              ; preds = %502, %498
   %509 = phi ptr [ %505, %502 ], [ null, %498 ]
   %510 = phi ptr [ %506, %502 ], [ %495, %498 ]
-  %511 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
+  %511 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
   call void %511(ptr noundef nonnull %510) #11
   br label %512
 512:                                              ; preds = %508, %502
@@ -2513,14 +2573,14 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   %515 = icmp eq ptr %514, null
   br i1 %515, label %518, label %516
 516:                                              ; preds = %512
-  %517 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
+  %517 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
   call void %517(ptr noundef nonnull %514) #11
   br label %518
 518:                                              ; preds = %516, %512
   %519 = icmp eq ptr %513, null
   br i1 %519, label %522, label %520
 520:                                              ; preds = %518
-  %521 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
+  %521 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
   call void %521(ptr noundef nonnull %513) #11
   br label %522
 522:                                              ; preds = %520, %518, %493
@@ -2549,7 +2609,7 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   %541 = icmp eq ptr %540, null
   br i1 %541, label %544, label %542
 542:                                              ; preds = %535
-  %543 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
+  %543 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
   call void %543(ptr noundef nonnull %540) #11
   br label %544
 544:                                              ; preds = %535, %542
@@ -2590,7 +2650,7 @@ define internal fastcc range(i32 -1, 3) i32 @asked(ptr nocapture noundef readonl
   %23 = getelementptr inbounds %struct.value, ptr %2, i64 %22
   %24 = getelementptr inbounds nuw i8, ptr %23, i64 16
   %25 = load ptr, ptr %24, align 8
-  %26 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 320), align 8
+  %26 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 328), align 8
   %27 = getelementptr inbounds i8, ptr %25, i64 %26
   %28 = getelementptr inbounds i8, ptr %27, i64 -8
   %29 = load i32, ptr %28, align 4
@@ -2603,7 +2663,7 @@ define internal fastcc range(i32 -1, 3) i32 @asked(ptr nocapture noundef readonl
   %35 = icmp eq ptr %32, %34
   br i1 %35, label %36, label %98
 36:                                               ; preds = %31
-  %37 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
+  %37 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
   %38 = getelementptr inbounds i8, ptr %25, i64 %37
   %39 = load i64, ptr %38, align 8
   %40 = load i64, ptr %23, align 8
@@ -2612,7 +2672,7 @@ define internal fastcc range(i32 -1, 3) i32 @asked(ptr nocapture noundef readonl
 42:                                               ; preds = %36
   %43 = getelementptr inbounds nuw i8, ptr %23, i64 8
   %44 = load ptr, ptr %43, align 8
-  %45 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 384), align 8
+  %45 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 392), align 8
   %46 = getelementptr inbounds i8, ptr %25, i64 %45
   %47 = load i64, ptr %46, align 8
   %48 = load ptr, ptr %44, align 8
@@ -2620,7 +2680,7 @@ define internal fastcc range(i32 -1, 3) i32 @asked(ptr nocapture noundef readonl
   %50 = icmp eq i64 %47, %49
   br i1 %50, label %51, label %98
 51:                                               ; preds = %42
-  %52 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
+  %52 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 360), align 8
   %53 = getelementptr inbounds i8, ptr %25, i64 %52
   %54 = load i32, ptr %53, align 4
   %55 = sext i32 %54 to i64
@@ -2629,10 +2689,10 @@ define internal fastcc range(i32 -1, 3) i32 @asked(ptr nocapture noundef readonl
   %58 = icmp eq i64 %57, %55
   br i1 %58, label %59, label %98
 59:                                               ; preds = %51
-  %60 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 360), align 8
+  %60 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 368), align 8
   %61 = getelementptr inbounds i8, ptr %25, i64 %60
   %62 = load ptr, ptr %61, align 8
-  %63 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 368), align 8
+  %63 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 376), align 8
   %64 = getelementptr inbounds i8, ptr %25, i64 %63
   %65 = load ptr, ptr %64, align 8
   %66 = icmp slt i32 %54, 1
@@ -2661,7 +2721,7 @@ define internal fastcc range(i32 -1, 3) i32 @asked(ptr nocapture noundef readonl
   %85 = icmp eq i64 %81, %84
   br i1 %85, label %69, label %98
 86:                                               ; preds = %69, %59
-  %87 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 376), align 8
+  %87 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 384), align 8
   %88 = getelementptr inbounds i8, ptr %25, i64 %87
   %89 = load ptr, ptr %88, align 8
   %90 = icmp eq ptr %89, null
@@ -2704,7 +2764,7 @@ define internal fastcc range(i32 -1, 3) i32 @asked(ptr nocapture noundef readonl
   br label %120
 120:                                              ; preds = %118, %132
   %121 = phi i64 [ %114, %118 ], [ %133, %132 ]
-  %122 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
+  %122 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 264), align 8
   %123 = load i64, ptr %119, align 8
   %124 = add nsw i64 %123, %121
   %125 = getelementptr inbounds [0 x i64], ptr %100, i64 0, i64 %124
@@ -2727,14 +2787,14 @@ define internal fastcc range(i32 -1, 3) i32 @asked(ptr nocapture noundef readonl
   %139 = icmp eq i64 %138, %9
   br i1 %139, label %140, label %149
 140:                                              ; preds = %137
-  %141 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
+  %141 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 264), align 8
   %142 = tail call ptr %141(i64 noundef %99) #11
   %143 = getelementptr inbounds nuw ptr, ptr %11, i64 %9
   store ptr %142, ptr %143, align 8
   %144 = icmp eq ptr %142, null
   br i1 %144, label %149, label %145
 145:                                              ; preds = %140
-  %146 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  %146 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
   %147 = load ptr, ptr %12, align 8
   %148 = call ptr %146(ptr noundef %147, ptr noundef nonnull %11, i64 noundef %10, ptr noundef null) #11
   br label %149
@@ -2745,7 +2805,7 @@ define internal fastcc range(i32 -1, 3) i32 @asked(ptr nocapture noundef readonl
   br i1 %152, label %160, label %153
 153:                                              ; preds = %149, %153
   %154 = phi i64 [ %156, %153 ], [ %151, %149 ]
-  %155 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
+  %155 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
   %156 = add nsw i64 %154, -1
   %157 = getelementptr inbounds ptr, ptr %11, i64 %156
   %158 = load ptr, ptr %157, align 8
@@ -2761,7 +2821,7 @@ define internal fastcc range(i32 -1, 3) i32 @asked(ptr nocapture noundef readonl
   %165 = icmp eq ptr %150, %164
   br i1 %165, label %224, label %166
 166:                                              ; preds = %162
-  %167 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 328), align 8
+  %167 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 336), align 8
   %168 = getelementptr inbounds i8, ptr %150, i64 %167
   %169 = getelementptr inbounds i64, ptr %100, i64 %6
   %170 = getelementptr inbounds nuw i8, ptr %1, i64 56
@@ -2778,12 +2838,12 @@ define internal fastcc range(i32 -1, 3) i32 @asked(ptr nocapture noundef readonl
   %179 = shl nuw nsw i64 %178, 1
   %180 = getelementptr inbounds nuw ptr, ptr %168, i64 %179
   %181 = load ptr, ptr %180, align 8
-  %182 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  %182 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
   call void %182(ptr noundef %181) #11
   %183 = getelementptr inbounds nuw i64, ptr %169, i64 %178
   %184 = load i64, ptr %183, align 8
   %185 = getelementptr inbounds %struct.value, ptr %2, i64 %184
-  %186 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
+  %186 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
   %187 = getelementptr inbounds i8, ptr %181, i64 %186
   %188 = load i64, ptr %187, align 8
   %189 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 168), align 8
@@ -2797,7 +2857,7 @@ define internal fastcc range(i32 -1, 3) i32 @asked(ptr nocapture noundef readonl
   %197 = icmp eq ptr %196, null
   br i1 %197, label %200, label %198
 198:                                              ; preds = %177
-  %199 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
+  %199 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
   call void %199(ptr noundef nonnull %196) #11
   br label %200
 200:                                              ; preds = %177, %198
@@ -2832,7 +2892,7 @@ define internal fastcc range(i32 -1, 3) i32 @asked(ptr nocapture noundef readonl
   br i1 %223, label %205, label %224
 224:                                              ; preds = %205, %173, %162
   %225 = phi i32 [ 2, %162 ], [ 1, %173 ], [ 1, %205 ]
-  %226 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
+  %226 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
   call void %226(ptr noundef nonnull %150) #11
   br label %227
 227:                                              ; preds = %224, %160, %4
@@ -3355,7 +3415,7 @@ define internal fastcc range(i32 0, 2) i32 @evaluated(ptr nocapture noundef read
   br i1 %8, label %9, label %23
 9:                                                ; preds = %2, %20
   %10 = phi i64 [ %21, %20 ], [ 0, %2 ]
-  %11 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
+  %11 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 264), align 8
   %12 = getelementptr inbounds nuw i64, ptr %7, i64 %10
   %13 = load i64, ptr %12, align 8
   %14 = getelementptr inbounds i64, ptr %1, i64 %13
@@ -3376,7 +3436,7 @@ define internal fastcc range(i32 0, 2) i32 @evaluated(ptr nocapture noundef read
   %26 = icmp eq i64 %25, %24
   br i1 %26, label %27, label %33
 27:                                               ; preds = %23
-  %28 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  %28 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
   %29 = getelementptr inbounds nuw i8, ptr %0, i64 16
   %30 = load i64, ptr %29, align 8
   %31 = inttoptr i64 %30 to ptr
@@ -3388,7 +3448,7 @@ define internal fastcc range(i32 0, 2) i32 @evaluated(ptr nocapture noundef read
   br i1 %35, label %43, label %36
 36:                                               ; preds = %33, %36
   %37 = phi i64 [ %39, %36 ], [ %25, %33 ]
-  %38 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
+  %38 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
   %39 = add nsw i64 %37, -1
   %40 = getelementptr inbounds ptr, ptr %6, i64 %39
   %41 = load ptr, ptr %40, align 8
@@ -3405,7 +3465,7 @@ define internal fastcc range(i32 0, 2) i32 @evaluated(ptr nocapture noundef read
   %49 = load i64, ptr %48, align 8
   %50 = getelementptr inbounds i64, ptr %1, i64 %49
   store i64 %47, ptr %50, align 8
-  %51 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
+  %51 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
   call void %51(ptr noundef nonnull %34) #11
   br label %52
 52:                                               ; preds = %43, %45
@@ -3415,12 +3475,12 @@ define internal fastcc range(i32 0, 2) i32 @evaluated(ptr nocapture noundef read
 define internal fastcc ptr @shown(ptr nocapture noundef readonly %0, ptr nocapture noundef nonnull readonly %1) unnamed_addr #2 {
   %3 = getelementptr inbounds nuw i8, ptr %1, i64 16
   %4 = load ptr, ptr %3, align 8
-  %5 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 320), align 8
+  %5 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 328), align 8
   %6 = getelementptr inbounds i8, ptr %4, i64 %5
   %7 = load ptr, ptr %6, align 8
-  %8 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 288), align 8
+  %8 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 296), align 8
   %9 = icmp eq ptr %7, %8
-  %10 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 296), align 8
+  %10 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 304), align 8
   %11 = icmp eq ptr %7, %10
   %12 = select i1 %9, i1 true, i1 %11
   br i1 %12, label %67, label %13
@@ -3431,7 +3491,7 @@ define internal fastcc ptr @shown(ptr nocapture noundef readonly %0, ptr nocaptu
   %17 = load i64, ptr %1, align 8
   br i1 %16, label %18, label %70
 18:                                               ; preds = %13
-  %19 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
+  %19 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
   %20 = getelementptr inbounds i8, ptr %4, i64 %19
   %21 = load i64, ptr %20, align 8
   %22 = icmp eq i64 %21, %17
@@ -3439,7 +3499,7 @@ define internal fastcc ptr @shown(ptr nocapture noundef readonly %0, ptr nocaptu
 23:                                               ; preds = %18
   %24 = getelementptr inbounds nuw i8, ptr %1, i64 8
   %25 = load ptr, ptr %24, align 8
-  %26 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 384), align 8
+  %26 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 392), align 8
   %27 = getelementptr inbounds i8, ptr %4, i64 %26
   %28 = load i64, ptr %27, align 8
   %29 = load ptr, ptr %25, align 8
@@ -3447,7 +3507,7 @@ define internal fastcc ptr @shown(ptr nocapture noundef readonly %0, ptr nocaptu
   %31 = icmp eq i64 %28, %30
   br i1 %31, label %32, label %70
 32:                                               ; preds = %23
-  %33 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
+  %33 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 360), align 8
   %34 = getelementptr inbounds i8, ptr %4, i64 %33
   %35 = load i32, ptr %34, align 4
   %36 = sext i32 %35 to i64
@@ -3456,10 +3516,10 @@ define internal fastcc ptr @shown(ptr nocapture noundef readonly %0, ptr nocaptu
   %39 = icmp eq i64 %38, %36
   br i1 %39, label %40, label %70
 40:                                               ; preds = %32
-  %41 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 360), align 8
+  %41 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 368), align 8
   %42 = getelementptr inbounds i8, ptr %4, i64 %41
   %43 = load ptr, ptr %42, align 8
-  %44 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 368), align 8
+  %44 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 376), align 8
   %45 = getelementptr inbounds i8, ptr %4, i64 %44
   %46 = load ptr, ptr %45, align 8
   %47 = icmp slt i32 %35, 1
@@ -3488,7 +3548,7 @@ define internal fastcc ptr @shown(ptr nocapture noundef readonly %0, ptr nocaptu
   %66 = icmp eq i64 %62, %65
   br i1 %66, label %50, label %70
 67:                                               ; preds = %50, %40, %2
-  %68 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  %68 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
   tail call void %68(ptr noundef %4) #11
   %69 = load ptr, ptr %3, align 8
   br label %119
@@ -3503,11 +3563,11 @@ define internal fastcc ptr @shown(ptr nocapture noundef readonly %0, ptr nocaptu
   %78 = or i1 %77, %76
   br i1 %78, label %82, label %79
 79:                                               ; preds = %70
-  %80 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  %80 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
   %81 = tail call ptr %80(ptr noundef nonnull %75, ptr noundef null, i64 noundef 0, ptr noundef null) #11
   br label %107
 82:                                               ; preds = %70
-  %83 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  %83 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
   %84 = load ptr, ptr %72, align 8
   tail call void %83(ptr noundef %84) #11
   %85 = getelementptr inbounds nuw i8, ptr %72, i64 40
@@ -3528,7 +3588,7 @@ define internal fastcc ptr @shown(ptr nocapture noundef readonly %0, ptr nocaptu
 97:                                               ; preds = %92, %89
   %98 = phi i64 [ %95, %92 ], [ %91, %89 ]
   %99 = phi ptr [ %96, %92 ], [ null, %89 ]
-  %100 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 304), align 8
+  %100 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 312), align 8
   %101 = load ptr, ptr %14, align 8
   %102 = load ptr, ptr %72, align 8
   %103 = trunc i64 %98 to i32
@@ -3541,16 +3601,16 @@ define internal fastcc ptr @shown(ptr nocapture noundef readonly %0, ptr nocaptu
   %109 = icmp eq ptr %108, null
   br i1 %109, label %119, label %110
 110:                                              ; preds = %107
-  %111 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  %111 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
   %112 = load ptr, ptr %3, align 8
   tail call void %111(ptr noundef %112) #11
-  %113 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 312), align 8
+  %113 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 320), align 8
   %114 = load ptr, ptr %3, align 8
   %115 = tail call i32 %113(ptr noundef nonnull %108, ptr noundef %114) #11
   %116 = icmp eq i32 %115, 0
   br i1 %116, label %119, label %117
 117:                                              ; preds = %110
-  %118 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
+  %118 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
   tail call void %118(ptr noundef nonnull %108) #11
   br label %119
 119:                                              ; preds = %117, %107, %110, %67
@@ -3561,7 +3621,7 @@ define internal fastcc ptr @given_away(ptr nocapture noundef readonly %0, ptr no
   %3 = alloca ptr, align 8
   %4 = getelementptr inbounds nuw i8, ptr %1, i64 16
   %5 = load ptr, ptr %4, align 8
-  %6 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 320), align 8
+  %6 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 328), align 8
   %7 = getelementptr inbounds i8, ptr %5, i64 %6
   %8 = getelementptr inbounds i8, ptr %7, i64 -8
   %9 = load i32, ptr %8, align 4
@@ -3574,7 +3634,7 @@ define internal fastcc ptr @given_away(ptr nocapture noundef readonly %0, ptr no
   %15 = icmp eq ptr %12, %14
   br i1 %15, label %16, label %78
 16:                                               ; preds = %11
-  %17 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
+  %17 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
   %18 = getelementptr inbounds i8, ptr %5, i64 %17
   %19 = load i64, ptr %18, align 8
   %20 = load i64, ptr %1, align 8
@@ -3583,7 +3643,7 @@ define internal fastcc ptr @given_away(ptr nocapture noundef readonly %0, ptr no
 22:                                               ; preds = %16
   %23 = getelementptr inbounds nuw i8, ptr %1, i64 8
   %24 = load ptr, ptr %23, align 8
-  %25 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 384), align 8
+  %25 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 392), align 8
   %26 = getelementptr inbounds i8, ptr %5, i64 %25
   %27 = load i64, ptr %26, align 8
   %28 = load ptr, ptr %24, align 8
@@ -3591,7 +3651,7 @@ define internal fastcc ptr @given_away(ptr nocapture noundef readonly %0, ptr no
   %30 = icmp eq i64 %27, %29
   br i1 %30, label %31, label %78
 31:                                               ; preds = %22
-  %32 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
+  %32 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 360), align 8
   %33 = getelementptr inbounds i8, ptr %5, i64 %32
   %34 = load i32, ptr %33, align 4
   %35 = sext i32 %34 to i64
@@ -3600,10 +3660,10 @@ define internal fastcc ptr @given_away(ptr nocapture noundef readonly %0, ptr no
   %38 = icmp eq i64 %37, %35
   br i1 %38, label %39, label %78
 39:                                               ; preds = %31
-  %40 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 360), align 8
+  %40 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 368), align 8
   %41 = getelementptr inbounds i8, ptr %5, i64 %40
   %42 = load ptr, ptr %41, align 8
-  %43 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 368), align 8
+  %43 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 376), align 8
   %44 = getelementptr inbounds i8, ptr %5, i64 %43
   %45 = load ptr, ptr %44, align 8
   %46 = icmp slt i32 %34, 1
@@ -3632,7 +3692,7 @@ define internal fastcc ptr @given_away(ptr nocapture noundef readonly %0, ptr no
   %65 = icmp eq i64 %61, %64
   br i1 %65, label %49, label %78
 66:                                               ; preds = %49, %39
-  %67 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 376), align 8
+  %67 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 384), align 8
   %68 = getelementptr inbounds i8, ptr %5, i64 %67
   %69 = load ptr, ptr %68, align 8
   %70 = icmp eq ptr %69, null
@@ -3658,10 +3718,10 @@ define internal fastcc ptr @given_away(ptr nocapture noundef readonly %0, ptr no
   %86 = icmp slt i64 %85, 131072
   br i1 %86, label %87, label %109
 87:                                               ; preds = %78
-  %88 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  %88 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
   %89 = load ptr, ptr %80, align 8
   tail call void %88(ptr noundef %89) #11
-  %90 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 304), align 8
+  %90 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 312), align 8
   %91 = getelementptr inbounds nuw i8, ptr %0, i64 80
   %92 = load ptr, ptr %91, align 8
   %93 = load ptr, ptr %80, align 8
@@ -3677,7 +3737,7 @@ define internal fastcc ptr @given_away(ptr nocapture noundef readonly %0, ptr no
   %102 = icmp eq i64 %101, 0
   br i1 %102, label %121, label %103
 103:                                              ; preds = %100
-  %104 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
+  %104 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
   %105 = getelementptr inbounds i8, ptr %98, i64 %104
   %106 = load ptr, ptr %105, align 8
   %107 = load i64, ptr %1, align 8
@@ -3691,11 +3751,11 @@ define internal fastcc ptr @given_away(ptr nocapture noundef readonly %0, ptr no
   %111 = icmp eq ptr %110, null
   br i1 %111, label %119, label %112
 112:                                              ; preds = %109
-  %113 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  %113 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
   %114 = getelementptr inbounds nuw i8, ptr %0, i64 96
   %115 = load ptr, ptr %114, align 8
   %116 = call ptr %113(ptr noundef %115, ptr noundef nonnull %3, i64 noundef 1, ptr noundef null) #11
-  %117 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
+  %117 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
   %118 = load ptr, ptr %3, align 8
   call void %117(ptr noundef %118) #11
   br label %119

@@ -92,8 +92,8 @@ class _Assembler:
             words += _put(phase.results, phase.body.results, at, 1, (phase.trip + ONE,))
         results = () if phase.keep else phase.results
         turns = Repeat(
-            phase.trip, 0, False, at, phase.state, phase.initial, tuple(words), phase.body.results, _own(phase.body), results,
-            stop, phase.index,
+            phase, phase.trip, 0, False, at, phase.state, phase.initial, tuple(words), phase.body.results, _own(phase.body),
+            results, stop, phase.index,
         )  # fmt: skip
         return (*kept, turns)
 
@@ -116,7 +116,7 @@ class _Assembler:
         ]
         words += self.body(step.body)
         words += _put(results, made, at, 0, phase.frame)
-        turns = Repeat(product(phase.frame), 0, False, at, (), (), tuple(words), (), _own(phase.body), ())
+        turns = Repeat(phase, product(phase.frame), 0, False, at, (), (), tuple(words), (), _own(phase.body), ())
         return (*map(Room, results), turns)
 
     def fold(self, phase: Fold, step: CellsStep) -> tuple[Word, ...]:
@@ -134,7 +134,7 @@ class _Assembler:
             start += _put(phase.results, state, ZERO, 0, (length,))
             words += _put(phase.results, made, at, 0, (length,))
         turns = Repeat(
-            length - ONE, int(phase.scan), not phase.scan, at, state, state, tuple(words), made, _own(phase.body),
+            phase, length - ONE, int(phase.scan), not phase.scan, at, state, state, tuple(words), made, _own(phase.body),
             () if phase.scan else phase.results,
         )  # fmt: skip
         if not phase.scan:

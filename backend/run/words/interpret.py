@@ -11,11 +11,12 @@ from collections.abc import Callable, Sequence
 from time import perf_counter_ns
 from typing import Any
 
+from ....lang.diagnostics import RunFailed
 from ....typechecker.sizes import Size
 from ...graph import traverse
 from ...graph.phases import Fold, Loop, Map, Phase, ValueId
 from ...schedule.plan.model import DeviceId
-from ..failures import CheckFailed
+from ..failures import CheckFailed, iteration_of, locate
 from ..machine import Action, Machine, Observer
 from ..memory import Memory
 from .phases import Whole, compile_executed, compile_run
@@ -110,7 +111,11 @@ class _Interpreter:
             for place in range(turns - 1, -1, -1) if word.backwards else range(word.first, word.first + turns):
                 registers[at] = place
                 index.enter(place)
-                turn(memory)
+                try:
+                    turn(memory)
+                except (CheckFailed, RunFailed) as failure:
+                    locate(failure, iteration_of(word.of, place))
+                    raise
                 _hand_on(memory, word.next, word.own, word.state)
                 if stop is not None and registers[stop]:
                     break

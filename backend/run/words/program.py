@@ -65,8 +65,10 @@ class Repeat:
 
     Register `at` counts from `first` upwards, or down to 0.  What `initial` names is `state` in the first turn; after each, what
     `next` names is, and `own` (which the turn made) is dropped; after the last, `results` are what `state` is.  `stop`: a
-    register; the turn after which it is not 0 is the last.  `index`: the loop whose index it is, known in each turn alone."""
+    register; the turn after which it is not 0 is the last.  `index`: the loop whose index it is, known in each turn alone.
+    `of`: what these are the turns of."""
 
+    of: Loop | Fold | Map
     trip: Size
     first: int
     backwards: bool

@@ -18,7 +18,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from .....lang.diagnostics import Diagnostic, RunFailed
 from .....typechecker.elements import Kind
 from .....typechecker.sizes import Size, SizeVariable
 from ....graph.phases import LibraryPhase, ValueId
@@ -59,7 +58,7 @@ def _located(implementation: Implementation, compiled: Compiled | None) -> Imple
                 trim()
             return implementation(phase, arrays, context)
         except CheckFailed as failure:
-            raise RunFailed([Diagnostic(failure.code, failure.message, phase.span)]) from None
+            raise failure.at(phase.span) from None
 
     return run
 
