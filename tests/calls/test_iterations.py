@@ -1,4 +1,4 @@
-"""A check that fails inside a loop says in which iteration, whatever runs the loop: Python's words, native words, machine code."""
+"""A check that fails in a loop says in which iteration, whatever runs the loop: Python's words, native ones, machine code."""
 
 from __future__ import annotations
 
