@@ -9,7 +9,7 @@ import pytest
 
 from rho import backend
 from rho.backend.kernels import policy
-from rho.backend.run.cpu import loops, regions
+from rho.backend.run.cpu import loops, ranges
 from rho.backend.run.cpu.tiles import Stretches
 from rho.backend.schedule.plan.model import Device
 from rho.tests.backend.differential import checked, run_both
@@ -121,9 +121,9 @@ def test_stencils_have_the_bits_of_their_turns(threads: int, monkeypatch: pytest
     given = {"A": np.random.default_rng(1).random((33, 61))}
     bound = backend.load(core, given, {})
     calls: list[int] = []
-    original = regions.run_tiles
-    monkeypatch.setattr(regions, "stretches_of", lambda rows, turns, threads: Stretches(2, 5))
-    monkeypatch.setattr(regions, "run_tiles", lambda *args: (calls.append(1), original(*args))[1])
+    original = ranges.run_tiles
+    monkeypatch.setattr(ranges, "stretches_of", lambda rows, turns, threads: Stretches(2, 5))
+    monkeypatch.setattr(ranges, "run_tiles", lambda *args: (calls.append(1), original(*args))[1])
     made = []
     for mode in ("always", "off"):
         monkeypatch.setenv(policy.SWITCH, mode)

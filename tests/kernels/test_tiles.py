@@ -9,7 +9,7 @@ import pytest
 
 from rho import backend
 from rho.backend.kernels import policy
-from rho.backend.run.cpu import loops, regions, tiles
+from rho.backend.run.cpu import loops, ranges, tiles
 from rho.backend.schedule.plan.model import Device
 from rho.tests.backend.differential import checked
 from rho.tests.kernels.phases import same_bits
@@ -63,8 +63,8 @@ def results(text: str, data: dict[str, Any], threads: int) -> list[Any]:
 )
 def test_bits(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     ran: list[int] = []
-    original = regions.run_tiles
-    monkeypatch.setattr(regions, "run_tiles", lambda *args: (ran.append(args[5].bands), original(*args))[1])
+    original = ranges.run_tiles
+    monkeypatch.setattr(ranges, "run_tiles", lambda *args: (ran.append(args[5].bands), original(*args))[1])
     for n, m in SHAPES:
         data = given(n, m)
         monkeypatch.setenv(policy.SWITCH, "off")

@@ -10,7 +10,7 @@ import pytest
 import rho
 from rho.backend.graph.registry import is_unread
 from rho.backend.loops.check import verify
-from rho.backend.run.cpu import CpuBackend, regions
+from rho.backend.run.cpu import CpuBackend, ranges, regions
 
 from .programs import REFUSED, REGIONS, ROUTINES, Make
 
@@ -20,13 +20,13 @@ def ran(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The phases that ran as regions."""
     monkeypatch.setattr(regions, "_runs", {})
     seen: list[str] = []
-    real = regions._Launch.results
+    real = ranges.Ranges.results
 
     def results(self: Any, *args: Any) -> Any:
-        seen.append(type(self.run.phase).__name__)
+        seen.append(type(self.phase).__name__)
         return real(self, *args)
 
-    monkeypatch.setattr(regions._Launch, "results", results)
+    monkeypatch.setattr(ranges.Ranges, "results", results)
     return seen
 
 
@@ -78,24 +78,24 @@ def test_ranges_change_no_bit(text: str, ran: list[str], monkeypatch: pytest.Mon
     expected = outcome(rho.compile(text), args)
     monkeypatch.setenv("RHO_KERNELS", "always")
     monkeypatch.setattr(CpuBackend, "loop", lambda self, phase, types: None)
-    monkeypatch.setattr(regions, "_FIRST_OPERATIONS", 1)
-    monkeypatch.setattr(regions, "_GROWTH", 1)
+    monkeypatch.setattr(ranges, "_FIRST_OPERATIONS", 1)
+    monkeypatch.setattr(ranges, "_GROWTH", 1)
     assert same(outcome(rho.compile(text), args), expected)
     assert ran
 
 
 def test_cells_go_on_in_longer_ranges_while_these_take_less_than_an_interrupt_may_wait() -> None:
     """Also where one cell could be much, as an estimate that knows sizes by their bounds says."""
-    pace, seen = regions._Pace(0, 10_000, 2_500, 1 << 40), []
+    pace, seen = ranges.Pace(0, 10_000, 2_500, 1 << 40), []
     for start, stop in pace.ranges():
         seen.append((start, stop - start))
         pace.took(stop - start, (stop - start) * 100)
     assert [count for _, count in seen] == [1, 16, 256, 2_500, 2_500, 2_500, 2_227]
     assert [start for start, _ in seen] == list(np.cumsum([0, 1, 16, 256, 2_500, 2_500, 2_500]))
-    slow = regions._Pace(0, 100, 100, 1)
-    next(ranges := slow.ranges())
+    slow = ranges.Pace(0, 100, 100, 1)
+    next(left := slow.ranges())
     slow.took(100, 1 << 40)
-    assert slow.count == 1 and list(ranges) == []
+    assert slow.count == 1 and list(left) == []
 
 
 @pytest.mark.parametrize(("text", "makes", "op"), [pytest.param(*row, id=row[0]) for row in ROUTINES])

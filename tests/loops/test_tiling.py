@@ -14,7 +14,7 @@ from rho.backend.loops.check import problems
 from rho.backend.loops.text import parse
 from rho.backend.loops.transform import optimise
 from rho.backend.loops.transform.tiling import PARAMETERS, Tiled, tiled
-from rho.backend.run.cpu import regions, tiles
+from rho.backend.run.cpu import ranges, regions, tiles
 from rho.backend.run.cpu.tiles import Rows, Stretches, stretches_of
 
 from .running import meaning
@@ -50,8 +50,8 @@ def cut(monkeypatch: pytest.MonkeyPatch) -> Callable[[Stretches], list[int]]:
             return stretches if rows.count // stretches.bands >= shrinks else None
 
         real = tiles.run_tiles
-        monkeypatch.setattr(regions, "stretches_of", stretches_of)
-        monkeypatch.setattr(regions, "run_tiles", lambda *args: (ran.append(1), real(*args))[1])
+        monkeypatch.setattr(ranges, "stretches_of", stretches_of)
+        monkeypatch.setattr(ranges, "run_tiles", lambda *args: (ran.append(1), real(*args))[1])
         return ran
 
     return to
