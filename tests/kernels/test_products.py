@@ -71,7 +71,7 @@ def test_values(shape: tuple[int, int, int], monkeypatch: pytest.MonkeyPatch) ->
             with monkeypatch.context() as patch:
                 patch.setattr(policy, "mode", lambda: policy.Mode.OFF)
                 made += [product_of(kind, left, right, threads) for threads in (1, 3)]
-                assert not (bound := bound_product(kind, left[np.newaxis], right[np.newaxis], 2)) or not bound.address
+                assert not (bound := bound_product(kind, left[np.newaxis], right[np.newaxis], 2)) or bound.pieces is None
             apart = np.repeat(np.repeat(left, 2, 0), 2, 1)[::2, ::2], np.flip(np.flip(right).copy())
             made.append(product_of(kind, *apart, 2))
         assert all(np.array_equal(one, made[0]) for one in made)

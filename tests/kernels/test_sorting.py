@@ -11,7 +11,7 @@ import pytest
 import rho
 from rho.backend.kernels import policy
 from rho.backend.kernels.sorting import SORTED_KINDS
-from rho.backend.run.cpu import sorting
+from rho.backend.run.cpu import sharing, sorting
 from rho.backend.run.cpu.kinds import DTYPES
 from rho.backend.run.cpu.library.keys import order_columns
 from rho.backend.run.cpu.library.sorting import sorted_items
@@ -139,7 +139,7 @@ def test_more_parts_than_threads(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_without_native_launches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sorting, "native", lambda: None)
+    monkeypatch.setattr(sharing, "native", lambda: None)
     items = data(Kind.F32, 3001, 5)
     order = np.argsort(order_columns(items, descending=True)[0], kind="stable")
     for threads in (2, 3):

@@ -64,7 +64,7 @@ def results(text: str, data: dict[str, Any], threads: int) -> list[Any]:
 def test_bits(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     ran: list[int] = []
     original = ranges.run_tiles
-    monkeypatch.setattr(ranges, "run_tiles", lambda *args: (ran.append(args[5].bands), original(*args))[1])
+    monkeypatch.setattr(ranges, "run_tiles", lambda *args: (ran.append(args[4].bands), original(*args))[1])
     for n, m in SHAPES:
         data = given(n, m)
         monkeypatch.setenv(policy.SWITCH, "off")

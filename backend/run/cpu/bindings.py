@@ -9,7 +9,6 @@ launched).
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
@@ -37,10 +36,11 @@ from . import launching
 from .compiled import CompiledRun, layout_of
 from .gathering import Outside
 from .kinds import DTYPES, NumArray
-from .launching import HELPERS_PLACE, LONG_NANOSECONDS, Base, Block, Bound, combining_words, launch_words, moved, words_of
+from .launching import HELPERS_PLACE, LONG_NANOSECONDS, Base, Bound, combining_words, launch_words, on_bases, words_of
 from .loops import LoopRun
 from .row_kernels import BoundRows
 from .rows import RowsRun
+from .sharing import Pieces
 from .structured import compile_structured, compiled_of
 
 HEAD: Final = 11
@@ -134,6 +134,11 @@ class Binding:
             raise Unbound
         self.helpers = max(self.helpers, words[HELPERS_PLACE])
         self.launches.append(words)
+
+    def share(self, pieces: Pieces, bases: Sequence[Base]) -> None:
+        """The launch of pieces on these bases."""
+        words = words_of(pieces.address, on_bases(pieces.blocks, bases), pieces.threads - 1, pieces.nanoseconds)
+        self.launch(words, pieces.nanoseconds)
 
     def words(self, key: Sequence[int], overwrites: bool) -> list[int]:
         """`struct binding`, but for its neighbour and its tuning."""
@@ -316,11 +321,7 @@ def _rows(binding: Binding, run: RowsRun) -> None:
         for value, kind, on_row in zip(list(binding.places)[binding.operands :], run.kinds, run.chain.is_row, strict=True)
     ]
     bases: list[Base] = [*(base for _, base in operands), *((result, 0) for result in results)]
-    blocks = []
-    for words, sources, ahead in bound.pieces:
-        blocks.append(Block(words, moved((*bound.operand_places, *bound.result_places), bases, (*sources, *ahead))))
-    start, duration = ctypes.cast(bound.call, ctypes.c_void_p).value or 0, kernels.work  # type: ignore[arg-type]
-    binding.launch(words_of(start, blocks, min(binding.threads, len(blocks)) - 1, duration), duration)
+    binding.share(bound.pieces, bases)
 
 
 def address(array: NumArray) -> int:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Mapping, Sequence
-from math import prod
+from math import inf, prod
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -40,7 +40,7 @@ from ..team import run_boxes
 from .complexes import in_parts
 from .cuts import Cuts, Made, Reduction, Work, cuts_of
 from .kinds import DTYPES, NumArray
-from .launching import LONG_NANOSECONDS, Bound, Piece, combiners, joined, launch_of
+from .launching import LONG_NANOSECONDS, Bound, Piece, combiners, entry, joined, launch_of
 from .layouts import broadcasts, contiguous
 from .packing import packed, to_pack
 from .reals import PLAIN
@@ -51,9 +51,6 @@ Run: TypeAlias = Callable[[Mapping[ValueId, Any], Any], tuple[Any, ...]]
 
 STREAMED: Final = 1 << 25
 """Results of at least this many bytes bypass the caches."""
-CALL = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
-SHORT_CALL = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
-"""The same without giving up the interpreter lock, which would take longer than the work."""
 MOST_KEPT: Final = 256
 """Pieces that are kept; more are made one by one, each time."""
 ASKED: Final = 16
@@ -208,7 +205,7 @@ class CompiledRun:
         pieces: Sequence[Piece] = Made(cuts.count, lambda place: self.piece(nest, cells, cuts, place))
         pieces = tuple(pieces) if cuts.count <= MOST_KEPT else pieces
         shape = tuple(self.space[axis] for axis in nest.order)
-        call = SHORT_CALL(address) if self.small and not self.body.steps else CALL(address)
+        call = entry(address, inf if self.body.steps else work.nanoseconds)
         dtypes = tuple(DTYPES[result.kind] for result in self.body.results)
         combine = combiners([r.reduction or "" for r in self.body.results], [r.kind for r in self.body.results], cuts.partials)
         helpers = min(self.threads, len(pieces)) - 1

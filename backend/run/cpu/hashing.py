@@ -5,9 +5,7 @@ Neighbours: `kernels.hashing` (the text), `library.keys`, `library.searching` (a
 
 from __future__ import annotations
 
-import ctypes
-from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -15,10 +13,9 @@ from ...kernels import policy
 from ...kernels.hashing import Form, Hashing
 from ...kernels.llvm_leaf import is_installed
 from ...kernels.store import address_of
-from ..team import run_boxes
-from .compiled import CALL
 from .cuts import PARALLEL
 from .kinds import NumArray
+from .sharing import run_once
 
 LEAST: Final = 1 << 12
 _MOST: Final = 1 << 30
@@ -49,14 +46,7 @@ def positions(table_words: NumArray, words: NumArray, threads: int) -> NumArray 
     result = np.empty(len(words), np.int64)
     team = threads if len(words) * _WORK >= PARALLEL else 1
     each = max(1, -(-len(words) // (_PIECES * team if team > 1 else 1)))
-    refused: list[int] = []
-
-    def work(start: int) -> None:
-        if not _call(find, words[start : start + each], table, table_words, result[start : start + each]):
-            refused.append(start)
-
-    run_boxes(range(0, len(words), each), lambda: work, team)
-    return None if refused else result
+    return result if _call(find, words, table, table_words, result, each, team) else None
 
 
 def _asked(form: Form, words: NumArray, items: int) -> int | None:
@@ -74,9 +64,14 @@ def _table(count: int) -> NumArray:
     return np.full(1 << (2 * count - 1).bit_length(), -1, np.int32)
 
 
-def _call(address: int, words: NumArray, table: NumArray, known: NumArray, result: NumArray) -> bool:
-    """Could all words be placed or found?"""
-    arrays: Sequence[Any] = (words, table, known, result)
-    places = [array.__array_interface__["data"][0] for array in arrays]
-    block = (ctypes.c_int64 * 7)(len(words), places[0], places[1], len(table) - 1, places[2], len(known), places[3])
-    return not CALL(address)(ctypes.addressof(block))
+def _call(address: int, words: NumArray, table: NumArray, known: NumArray, result: NumArray, each: int = 0, team: int = 1
+          ) -> bool:  # fmt: skip
+    """Could all words be placed or found?  `each`: words of a piece, or all."""
+    arrays = (words, table, known, result)
+    own, slots, others, target = [array.__array_interface__["data"][0] for array in arrays]
+    calls = [
+        (min(each or len(words), len(words) - start), own + start * words.itemsize, slots, len(table) - 1, others, len(known),
+         target + start * result.itemsize)
+        for start in range(0, len(words), each or len(words))
+    ]  # fmt: skip
+    return not run_once(address, calls, team, len(words) * _WORK, arrays)

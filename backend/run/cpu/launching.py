@@ -36,7 +36,8 @@ LOOSE_PLACES: Final = (4, 5)
 HELPERS_PLACE: Final = 3
 """Where a launch says how many helpers may join."""
 _MOST_LAUNCHES: Final = 16
-_JOINING: Final = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
+_CALL: Final = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
+_SHORT_CALL: Final = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +88,11 @@ class Block:
     addresses: Sequence[tuple[int, Base]]
 
 
+def entry(address: int, nanoseconds: float) -> Callable[[int], int]:
+    """What calls compiled code with the address of its words; of little work without giving up the interpreter lock."""
+    return (_CALL if nanoseconds >= UNLOCKED_NANOSECONDS else _SHORT_CALL)(address)
+
+
 def words_of(address: int, blocks: Sequence[Block], helpers: int, duration: float) -> list[int] | None:
     """A launch of the kernel at an address; None if it is too large."""
     width = len(blocks[0].words)
@@ -116,6 +122,14 @@ def launch_words(bound: Bound, operands: Sequence[Base], results: Sequence[Base]
         places = (*bound.operand_places, *bound.result_places)
         blocks.append(Block(words, moved(places, (*operands, *results), (*piece.operands, *piece.results))))
     return words_of(bound.address, blocks, bound.helpers, bound.duration * max(1, turns))
+
+
+def on_bases(blocks: Sequence[Block], bases: Sequence[Base]) -> list[Block]:
+    """Blocks whose bases are these."""
+    return [
+        Block(block.words, [(at, (bases[which or 0][0], bases[which or 0][1] + by)) for at, (which, by) in block.addresses])
+        for block in blocks
+    ]
 
 
 def moved(places: Sequence[int], bases: Sequence[Base], offsets: Sequence[int]) -> list[tuple[int, Base]]:
@@ -176,7 +190,7 @@ def joined(bound: Bound, place: int, rows: NumArray) -> NumArray | None:
     result = np.empty(rows.shape[1:], rows.dtype)
     addresses = [array.__array_interface__["data"][0] for array in (rows, result)]
     block = (ctypes.c_int64 * 5)(bound.partials, result.size, addresses[0], result.nbytes, addresses[1])
-    _JOINING(bound.combine[place])(ctypes.addressof(block))
+    entry(bound.combine[place], 0)(ctypes.addressof(block))
     return result
 
 

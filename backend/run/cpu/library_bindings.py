@@ -6,7 +6,7 @@ Neighbours: `sites` (asks), `bindings` (what a binding is), `gathering`, `scanni
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from math import prod
 from typing import Final
 
@@ -28,8 +28,8 @@ from .copying import drafted
 from .few_pairs import every_pair
 from .gathering import gather_run
 from .kinds import DTYPES, NumArray
-from .launching import Base, Block, words_of
-from .products import PRODUCTS, batch_of, bound_product, may_be_mirrored, needs_rows, relocated
+from .launching import Base, Block, on_bases, words_of
+from .products import PRODUCTS, batch_of, bound_product, may_be_mirrored, needs_rows
 from .scanning import Whole, scan_plan
 from .short_forms import routine_of
 from .space import common_stride
@@ -105,15 +105,7 @@ def _scan(binding: Binding, phase: LibraryPhase) -> None:
     carry = plan.carry
     result = binding.result(value, array.shape, array.dtype)
     bases: list[Base] = [(binding.places[source], 0), (result, 0), (None, address(carry))]
-    pieces = plan.pieces
-    blocks = [_on(block, bases) for block in pieces.blocks]
-    binding.launch(words_of(pieces.address, blocks, pieces.threads - 1, pieces.nanoseconds), pieces.nanoseconds)
-
-
-def _on(block: Block, bases: Sequence[Base]) -> Block:
-    """A block on other bases."""
-    moved_to = [(at, (bases[which or 0][0], bases[which or 0][1] + ahead)) for at, (which, ahead) in block.addresses]
-    return Block(block.words, moved_to)
+    binding.share(plan.pieces, bases)
 
 
 def _product(binding: Binding, phase: LibraryPhase) -> None:
@@ -138,11 +130,11 @@ def _product(binding: Binding, phase: LibraryPhase) -> None:
         if is_copied:
             batches[place], bases[place] = _in_rows(binding, batches[place], bases[place])
     bound = bound_product(kind, batches[0], batches[1], binding.threads)
-    if bound is None or not bound.address:
+    if bound is None or bound.pieces is None:
         raise Unbound
     bases.append((binding.result(value, types.shape(value), DTYPES[kind]), 0))
     binding.guard = alone if bound.large else None
-    binding.launch(words_of(bound.address, relocated(bound, bases), bound.helpers, bound.duration), bound.duration)
+    binding.share(bound.pieces, bases)
 
 
 def _in_rows(binding: Binding, array: NumArray, source: Base) -> tuple[NumArray, Base]:
@@ -155,7 +147,7 @@ def _in_rows(binding: Binding, array: NumArray, source: Base) -> tuple[NumArray,
         raise Later
     room: Base = (binding.room(array.shape, array.dtype), 0)
     duration = array.nbytes * _COPY_NANOSECONDS
-    blocks = [_on(block, (source, room)) for block in draft.blocks]
+    blocks = on_bases(draft.blocks, (source, room))
     binding.launch(words_of(address_of(draft.kernel) or 0, blocks, 0, duration), duration)
     return target, room
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 from functools import cache
+from math import inf
 from typing import Any, Final
 
 import numpy as np
@@ -24,11 +25,9 @@ from ...loops.lower.kernel import KernelCode
 from ...scalar.table import Definition, definition, is_plain
 from .items import itemwise
 from .kinds import DTYPES
+from .launching import entry
 
 _VECTOR_BYTES: Final = 128
-_CALL: Final = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
-_SHORT_CALL: Final = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
-"""The same without giving up the interpreter lock, for a few items."""
 _FEW: Final = 1 << 12
 _FIRST, _PATIENCE = 64, 1024
 """Items of a call, and of all calls, that are computed one by one before llvmlite is imported: less than that takes."""
@@ -76,7 +75,7 @@ def _compiled(function: str, kind: Kind, parameter: int, arity: int) -> tuple[Ca
     kernel = Kernel(Form.MAP, 1, _VECTOR_BYTES // kind.bytes, (operand,) * arity, 0,
                     (*(Load(place) for place in range(arity)), apply), (Result(arity, kind, None),))  # fmt: skip
     address = store.address_of(KernelCode(kernel))
-    return None if address is None else (_CALL(address), _SHORT_CALL(address))
+    return None if address is None else (entry(address, inf), entry(address, 0))
 
 
 def _applied(calls: tuple[Callable[[int], int], Callable[[int], int]], kind: Kind, operands: tuple[Any, ...], out: Any) -> Any:

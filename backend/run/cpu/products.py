@@ -17,8 +17,7 @@ Neighbours: `blas` (what is called), `native/product.c` (calls it), `library.con
 
 from __future__ import annotations
 
-import ctypes
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
@@ -35,9 +34,9 @@ from ..native import native
 from ..pool import room
 from ..team import run_boxes
 from .blas import alone, blas
-from .compiled import CALL
 from .kinds import DTYPES, NumArray
-from .launching import SHARED_NANOSECONDS, Block, Launch, words_of
+from .launching import SHARED_NANOSECONDS, Block
+from .sharing import Pieces
 from .space import common_stride
 from .vector_products import summed_products
 
@@ -86,16 +85,13 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class BoundProduct:
-    """Products of operands of one layout; the bases of its blocks are left, right and result.  `large`: BLAS is asked for one
-    thread meanwhile."""
+    """Products of operands of one layout; the bases of its pieces (None: NumPy multiplies) are left, right and result.  `large`:
+    BLAS is asked for one thread meanwhile."""
 
-    address: int
-    blocks: tuple[Block, ...]
+    pieces: Pieces | None
     cuts: tuple[Cut, ...]
     helpers: int
-    duration: float
     large: bool
-    launches: list[Launch]
 
 
 def products_of(kind: Kind, left: NumArray, right: NumArray, threads: int) -> NumArray:
@@ -127,12 +123,14 @@ def _products(kind: Kind, left: NumArray, right: NumArray, result: NumArray, thr
     bound = bound_product(kind, left, right, threads)
     assert bound is not None
     with alone() if bound.large else nullcontext():
-        if not bound.address:
+        if bound.pieces is None:
             _by_numpy(bound, left, right, result)
-        elif bound.duration < _LONG_NANOSECONDS and (launch := _launch(bound)) is not None:
-            launch.run([array.__array_interface__["data"][0] for array in (left, right, result)])
         else:
-            _by_team(bound, (left, right, result))
+            bound.pieces.run(*_on(left, right, result))
+
+
+def _on(*arrays: NumArray) -> tuple[list[int], tuple[NumArray, ...]]:
+    return [array.__array_interface__["data"][0] for array in arrays], arrays
 
 
 def product_into(kind: Kind, left: NumArray, right: NumArray, result: NumArray, threads: int) -> Callable[[], object] | None:
@@ -148,12 +146,9 @@ def product_into(kind: Kind, left: NumArray, right: NumArray, result: NumArray, 
     first, second = [room(a.shape, a.dtype) if copied else a for a, copied in zip((left, right), into_rows, strict=True)]
     copies = [pair for pair, copied in zip(((first, left), (second, right)), into_rows, strict=True) if copied]
     bound = bound_product(kind, first, second, threads)
-    if bound is None or not bound.address or bound.duration >= _LONG_NANOSECONDS:
+    if bound is None or bound.pieces is None or bound.pieces.nanoseconds >= _LONG_NANOSECONDS:
         return None
-    launch, is_large = _launch(bound), bound.large
-    if launch is None:
-        return None
-    run = partial(launch.run, [array.__array_interface__["data"][0] for array in (first, second, result)])
+    run, is_large = partial(bound.pieces.run, *_on(first, second, result)), bound.large
     if not (copies or is_large):
         return run
 
@@ -228,7 +223,9 @@ def _bound(kind: Kind, left: Layout, right: Layout, threads: int) -> BoundProduc
     cuts = tuple([replace(cut, first=first, last=last) for first, last in pairwise(ends) for cut in each])
     blocks = tuple([_words(kind, left, right, cut) for cut in cuts])
     helpers = min(threads, len(cuts)) - 1
-    return BoundProduct(_address(), blocks, cuts, helpers, duration, work >= _ALONE, [])
+    address = _address()
+    pieces = Pieces(address, blocks, 3, threads, duration, _LONG_NANOSECONDS) if address else None
+    return BoundProduct(pieces, cuts, helpers, work >= _ALONE)
 
 
 def _address() -> int:
@@ -291,37 +288,6 @@ def _words(kind: Kind, left: Layout, right: Layout, cut: Cut) -> Block:
 
 
 # ---------------------------------------------------------------------------------------------- running
-
-
-def relocated(bound: BoundProduct, bases: Sequence[tuple[int | None, int]]) -> list[Block]:
-    """The blocks for operands and a result on these bases."""
-    return [
-        replace(block, addresses=[(at, (bases[which or 0][0], bases[which or 0][1] + by)) for at, (which, by) in block.addresses])
-        for block in bound.blocks
-    ]
-
-
-def _launch(bound: BoundProduct) -> Launch | None:
-    if not bound.launches:
-        made, words = native(), words_of(bound.address, bound.blocks, bound.helpers, bound.duration)
-        if made is None or words is None:
-            return None
-        made.ask_for_helpers(bound.helpers)
-        bound.launches.append(Launch(made.launch, words, 3))
-    return bound.launches[0]
-
-
-def _by_team(bound: BoundProduct, arrays: Sequence[NumArray]) -> None:
-    starts = [int(array.__array_interface__["data"][0]) for array in arrays]
-    call = CALL(bound.address)
-
-    def work(block: Block, owners: Sequence[NumArray] = arrays) -> None:
-        words = (ctypes.c_int64 * len(block.words))(*block.words)
-        for at, (which, by) in block.addresses:
-            words[at] = starts[which or 0] + by
-        call(ctypes.addressof(words))
-
-    run_boxes(bound.blocks, lambda: work, bound.helpers + 1)
 
 
 def _by_numpy(bound: BoundProduct, left: NumArray, right: NumArray, result: NumArray) -> None:

@@ -195,7 +195,7 @@ class Ranges:
         if cut is None:
             return False
         owners = block, self.arrays, self.buffers
-        run_tiles(self.compiled.call, self.compiled.address, block.words, 2 + len(self.region.sizes), rows, cut, first, last,
+        run_tiles(self.compiled.address, block.words, 2 + len(self.region.sizes), rows, cut, first, last,
                   self.threads, owners)  # fmt: skip
         return True
 

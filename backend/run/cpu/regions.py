@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from math import inf
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -26,8 +27,8 @@ from ...loops.transform import optimise, progressions
 from ...loops.transform.progressions import Direction, Known, Progression
 from ...loops.transform.tiling import Tiled, tiled
 from ..device import Types
-from .compiled import CALL
 from .kinds import DTYPES, NumArray
+from .launching import entry
 from .ranges import BackendOf, Compiled, Ranges
 from .routines import in_parts
 
@@ -182,7 +183,8 @@ class RegionRun:
         if not policy.is_worth(code, nanoseconds):
             return None
         address = address_of(code)
-        self.compiled[key] = None if address is None else Compiled(program, CALL(address), words_of(program), address, tiles)
+        words = words_of(program)
+        self.compiled[key] = None if address is None else Compiled(program, entry(address, inf), words, address, tiles)
         return self.compiled[key]
 
 

@@ -8,7 +8,6 @@ Neighbours: `rows` (who asks), `loops.lower.rows` (the kernel), `compiled`.
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
@@ -28,22 +27,20 @@ from ...kernels.store import address_of
 from ...loops.lower.rows import RowsCode
 from ..native import native
 from ..pool import ALIGNMENT
-from ..team import run_boxes
-from .compiled import ASKED, CALL, SHORT_CALL, STREAMED, strides_over
+from .compiled import ASKED, STREAMED, strides_over
 from .cuts import PARALLEL
 from .kinds import DTYPES, NumArray
+from .launching import Block, moved
+from .sharing import Pieces
 
 
 @dataclass(frozen=True, slots=True)
 class BoundRows:
-    """A row kernel for operands of one layout.  `pieces`: (words, offset into each operand, offset into each result); `whole`:
-    all in one, for runs that Python would have to hand out and that are not worth it."""
+    """A row kernel for operands of one layout, whose bases are operands, then results.  `whole`: all in one piece, for runs that
+    are not worth handing out."""
 
-    call: Callable[[int], int]
-    pieces: tuple[tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]], ...]
-    whole: tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]
-    operand_places: tuple[int, ...]
-    result_places: tuple[int, ...]
+    pieces: Pieces
+    whole: Pieces
 
 
 class RowBinding:
@@ -130,13 +127,15 @@ class RowBinding:
         nest, described = self.nest(arrays), kernel.kernel
         axes = described.axes
         head = 2 * axes + described.scalars
-        operand_places = tuple(head + i * (1 + axes) for i in range(len(arrays)))
+        places = [head + i * (1 + axes) for i in range(len(arrays))]
         first = head + len(arrays) * (1 + axes)
-        result_places = tuple(first + i * (1 + described.result_axes) for i in range(len(self.body.results)))
-        pieces = tuple(self.piece(kernel, nest, start, stop, loop) for loop, start, stop in self.cuts(nest, described.lanes))
-        call = SHORT_CALL(address) if self.small else CALL(address)
-        whole = pieces[0] if len(pieces) == 1 else self.piece(kernel, nest, 0, nest.sizes[0], 0)
-        return BoundRows(call, pieces, whole, operand_places, result_places)
+        places += [first + i * (1 + described.result_axes) for i in range(len(self.body.results))]
+        cuts = self.cuts(nest, described.lanes)
+        pieces, whole = [
+            Pieces(address, [self.piece(kernel, nest, places, *cut) for cut in own], len(places), self.threads, self.work)
+            for own in (cuts, [(0, 0, nest.sizes[0])])
+        ]
+        return BoundRows(pieces, whole)
 
     def cuts(self, nest: Nest, lanes: int) -> list[tuple[int, int, int]]:
         """(loop, start, stop) of each piece: the first loop that is long enough is cut, into pieces of whole vectors of rows."""
@@ -152,14 +151,14 @@ class RowBinding:
                     return [(loop, start, stop) for start, stop in zip(starts, [*starts[1:], size], strict=True)]
         return [(0, 0, nest.sizes[0])]
 
-    def piece(self, kernel: RowsCode, nest: Nest, start: int, stop: int, loop: int
-              ) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:  # fmt: skip
+    def piece(self, kernel: RowsCode, nest: Nest, places: Sequence[int], loop: int, start: int, stop: int) -> Block:
+        """`places`: of the addresses in the words."""
         sizes = list(nest.sizes)
         sizes[loop] = stop - start
         words = [*sizes, *([0] * len(sizes)), *self.scalars]
         for strides in nest.strides:
             words += [0, *strides]
-        starts: list[int] = []
+        starts = [start * strides[loop] for strides in nest.strides]
         for result, on_row in zip(self.body.results, self.chain.is_row, strict=True):
             step, steps = result.kind.bytes, list[int]()
             for place, size in reversed(list(enumerate(nest.sizes))):
@@ -172,26 +171,11 @@ class RowBinding:
             words += [0, *(steps[:-1] if self.is_side else steps)]
         words += [0] * FAILURE_WORDS
         certain(len(words) == kernel.words(), "a launch has the words that its kernel reads")
-        return tuple(words), tuple(start * strides[loop] for strides in nest.strides), tuple(starts)
+        return Block(words, moved(places, [(number, 0) for number in range(len(places))], starts))
 
     def call(self, bound: BoundRows, arrays: Sequence[NumArray], results: Sequence[NumArray]) -> tuple[Any, ...]:
-        sources = [array.__array_interface__["data"][0] for array in arrays]
-        targets = [array.__array_interface__["data"][0] for array in results]
-        pieces, call = bound.pieces if self.work >= PARALLEL else (bound.whole,), bound.call
-        block_type = ctypes.c_int64 * len(pieces[0][0])
-
-        def work(place: int, owners: tuple[Sequence[NumArray], ...] = (arrays, results)) -> None:
-            words, operands, offsets = pieces[place]
-            block = block_type(*words)
-            for at, source, offset in zip(bound.operand_places, sources, operands, strict=True):
-                block[at] = source + offset
-            for at, target, offset in zip(bound.result_places, targets, offsets, strict=True):
-                block[at] = target + offset
-            if call(ctypes.addressof(block)):
-                raise MemoryError
-
-        if len(pieces) == 1:
-            work(0)
-        else:
-            run_boxes(range(len(pieces)), lambda: work, min(self.threads, len(pieces)))
+        pieces = bound.pieces if self.work >= PARALLEL else bound.whole
+        addresses = [array.__array_interface__["data"][0] for array in (*arrays, *results)]
+        if pieces.run(addresses, (arrays, results)):
+            raise MemoryError
         return tuple(results)

@@ -8,8 +8,8 @@ Neighbours: `loops.written` (the loop), `library.keyed` (asks here first).
 
 from __future__ import annotations
 
-import ctypes
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -23,11 +23,10 @@ from ...kernels.llvm_leaf import is_installed
 from ...kernels.store import address_of
 from ...loops.written import Scatter
 from ...scalar.table import REDUCTIONS
-from ..team import run_boxes
-from .compiled import CALL
 from .cuts import PARALLEL
 from .kinds import DTYPES, NumArray
 from .reals import PLAIN
+from .sharing import run_once
 
 LEAST: Final = 1 << 14
 _TABLES: Final = 4
@@ -39,6 +38,7 @@ _GLANCE: Final = 64
 """Keys that ascend if all do."""
 _SAVED: Final = 4.0
 """Nanoseconds an item over NumPy."""
+_EACH: Final = 1.0
 
 
 def reduce_by_key(function: str, kind: Kind, keys: NumArray, items: NumArray, bins: int, threads: int) -> Any:
@@ -93,27 +93,20 @@ def _by_runs(code: Scatter, keys: NumArray, items: NumArray, bins: int, pieces: 
 def _run(code: Scatter, address: int, keys: NumArray, items: NumArray, tables: NumArray, bounds: list[int]) -> bool:
     """Each piece with tables of its own, or all with one.  Did they take all keys?"""
     pieces = len(bounds) - 1
-    call, each = CALL(address), len(tables) // pieces
+    each = len(tables) // pieces
     key_address, item_address = keys.__array_interface__["data"][0], items.__array_interface__["data"][0]
     table_address, pitch = tables.__array_interface__["data"][0], tables.strides[0]
     key_stride, item_stride = keys.strides[0], items.strides[0]
-
-    refused: list[int] = []
-
-    def work(piece: int, owners: Any = (keys, items, tables)) -> None:
-        start, stop = bounds[piece : piece + 2]
+    calls: list[list[int]] = []
+    for piece, (start, stop) in enumerate(pairwise(bounds)):
         if start >= stop:
-            return
+            continue
         words = [stop - start, tables.shape[1], key_address + start * key_stride]
         words += [] if code.unit else [key_stride]
         words += [item_address + start * item_stride, *([item_stride] if code.step is Step.STRIDED else [])]
         words += [table_address + piece * each * pitch, pitch]
-        block = (ctypes.c_int64 * len(words))(*words)
-        if call(ctypes.addressof(block)):
-            refused.append(piece)
-
-    run_boxes(range(pieces), lambda: work, pieces)
-    return not refused
+        calls.append(words)
+    return not run_once(address, calls, pieces, len(keys) * _EACH, (keys, items, tables))
 
 
 def _with_empty_bins(function: str, kind: Kind, keys: NumArray, result: NumArray) -> NumArray:

@@ -5,13 +5,12 @@ Neighbours: `loops.selecting` (the code), `library.compiled` and `library_bindin
 
 from __future__ import annotations
 
-import ctypes
 import sys
 from collections.abc import Sequence
 from functools import cache
 from itertools import accumulate
 from math import prod
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -21,10 +20,9 @@ from ...kernels.llvm_leaf import is_installed
 from ...kernels.store import address_of
 from ...loops.selecting import Form, Select
 from ..pool import room
-from ..team import run_boxes
-from .compiled import CALL
 from .cuts import PARALLEL
 from .kinds import NumArray
+from .sharing import run_once
 from .space import common_stride
 
 LEAST: Final = 1 << 13
@@ -101,7 +99,7 @@ def compressed(mask: NumArray, arg: NumArray, axis: int, threads: int) -> NumArr
                 code, count, stop - start, (masks + start, 0), (end - begin) * count, target + (first * due + begin) * bytes,
                 source=(source + first * table + start * step, table, step), bytes=bytes,
             ))  # fmt: skip
-    _run(address, calls, team, (mask, arg, result))
+    run_once(address, calls, team, items * tables * _WORK, (mask, arg, result))
     return result
 
 
@@ -128,7 +126,7 @@ def places(mask: NumArray, threads: int) -> NumArray | None:
         else:
             tables, items, own, result_at = 1, stop - start, (masks + start, 0), target + begin * 8
         calls.append(words_of(code, tables, items, own, end - begin, result_at, first=start))
-    _run(address, calls, team, (mask, result))
+    run_once(address, calls, team, mask.size * _WORK, (mask, result))
     return result
 
 
@@ -144,14 +142,3 @@ def _counts(mask: NumArray, starts: Sequence[int]) -> list[int]:
 
 def _address(array: NumArray) -> int:
     return int(array.__array_interface__["data"][0])
-
-
-def _run(address: int, calls: Sequence[Sequence[int]], team: int, owners: Any) -> None:
-    """`owners`: the arrays that the words are about, which live until the last call is over."""
-    call = CALL(address)
-
-    def work(words: Sequence[int], owners: Any = owners) -> None:
-        block = (ctypes.c_int64 * len(words))(*words)
-        call(ctypes.addressof(block))
-
-    run_boxes(calls, lambda: work, team)

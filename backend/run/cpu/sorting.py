@@ -9,10 +9,10 @@ Neighbours: `kernels.sorting` and `dealing` (the text); `library.keys` and `grad
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from math import inf
+from typing import Final
 
 import numpy as np
 
@@ -27,18 +27,15 @@ from ...kernels.sorting import (
     NOTES_PLACE,
     SORTED_KINDS,
     TARGET_PLACE,
-    WORDS,
     Form,
     Sorting,
 )
 from ...kernels.store import Code, address_of
-from ..native import native
 from ..pool import room, trim
-from ..team import run_boxes
-from .compiled import CALL, SHORT_CALL
 from .kinds import DTYPES, NumArray
-from .launching import UNLOCKED_NANOSECONDS, Block, Launch, words_of
+from .launching import Block
 from .numpy_sorts import numpy_sort
+from .sharing import Pieces
 
 LEAST: Final = {True: 1 << 9, False: 1 << 13}
 """Items from which kernels are asked for grades and for sorts: before, NumPy's calls take less."""
@@ -130,7 +127,7 @@ class _Sort:
             items = (ITEMS_PLACE, (0, start * task.kind.bytes))
             return Block(words, [items, (TARGET_PLACE, (1, 0)), (NOTES_PLACE, (2, 0))])
 
-        self.launches: list[_Launch] = []
+        self.launches: list[Pieces] = []
         if task.rows:
             self.launches.append(self.by_rows(task, calls[0], function))
             return
@@ -138,16 +135,16 @@ class _Sort:
         cut = [block(start, min(each, count - start), piece) for piece, start in enumerate(starts)]
         for code, call in zip(task.steps(parts), calls, strict=True):
             if isinstance(code, Dealing) and code.stage is not Stage.SAMPLE:
-                self.launches.append(_Launch(call, cut, task.threads, _WAKING + count * _WORK[code.stage]))
+                self.launches.append(_pieces(call, cut, task.threads, _WAKING + count * _WORK[code.stage]))
             elif isinstance(code, Sorting) and code.form in (Form.SORT, Form.ORDER):
                 work = count * _SORTING[self.dtype.itemsize] / parts
                 for first in range(0, parts, task.together(parts)):
                     turn = ordered[first : first + task.together(parts)]
-                    self.launches.append(_Launch(call, turn, task.threads, work * len(turn)))
+                    self.launches.append(_pieces(call, turn, task.threads, work * len(turn)))
             else:
-                self.launches.append(_Launch(call, whole, 1, count * 1.0))
+                self.launches.append(_pieces(call, whole, 1, count * 1.0))
 
-    def by_rows(self, task: _Task, call: int, function: int) -> _Launch:
+    def by_rows(self, task: _Task, call: int, function: int) -> Pieces:
         """Pieces of whole rows, each with notes of its own."""
         items = task.rows * task.count
         each = -(-task.rows // (_PIECES_OF_ROWS * task.threads)) if task.threads > 1 and items >= _PARTED else task.rows
@@ -158,7 +155,7 @@ class _Sort:
             places = (ITEMS_PLACE, ahead * task.kind.bytes), (TARGET_PLACE, 8 * ahead), (NOTES_PLACE, 8 * HEAD * len(blocks))
             blocks.append(Block(words, [(place, (base, by)) for base, (place, by) in enumerate(places)]))
         self.notes = HEAD * len(blocks)
-        return _Launch(call, blocks, task.threads, items * _SORTING[8])
+        return _pieces(call, blocks, task.threads, items * _SORTING[8])
 
     def run(self, items: NumArray) -> NumArray | None:
         """The result; None where a kernel gives up."""
@@ -169,37 +166,8 @@ class _Sort:
         return made if all(not launch.run(addresses, arrays) for launch in self.launches) else None
 
 
-class _Launch:
-    """Calls of one kernel; native where there are several at once, and the process has native code."""
-
-    def __init__(self, address: int, blocks: Sequence[Block], threads: int, nanoseconds: float) -> None:
-        self.blocks, self.threads, self.native = blocks, min(threads, len(blocks)), None
-        self.call = (CALL if nanoseconds >= UNLOCKED_NANOSECONDS else SHORT_CALL)(address)
-        team = native() if self.threads > 1 else None
-        words = None if team is None else words_of(address, blocks, threads - 1, nanoseconds)
-        if team is not None and words is not None:
-            team.ask_for_helpers(threads - 1)
-            self.native = Launch(team.launch, words, _BASES)
-
-    def run(self, addresses: Sequence[int], owners: Any) -> int:
-        """What the first that fails returns, or 0; `owners`: the arrays at these addresses, which live until all is done."""
-        if self.native is not None:
-            return self.native.run(addresses)[0]
-        if len(self.blocks) == 1:
-            return self.work(self.blocks[0], addresses)
-        codes: list[int] = []
-
-        def work(block: Block, owners: Any = owners) -> None:
-            codes.append(self.work(block, addresses))
-
-        run_boxes(self.blocks, lambda: work, self.threads)
-        return max(codes)
-
-    def work(self, block: Block, addresses: Sequence[int]) -> int:
-        words = (ctypes.c_int64 * WORDS)(*block.words)
-        for place, (base, ahead) in block.addresses:
-            words[place] = addresses[base or 0] + ahead
-        return int(self.call(ctypes.addressof(words)))
+def _pieces(address: int, blocks: Sequence[Block], threads: int, nanoseconds: float) -> Pieces:
+    return Pieces(address, blocks, _BASES, threads, nanoseconds, longest=inf)
 
 
 _bound: dict[_Task, _Sort] = {}

@@ -5,26 +5,22 @@ then what lies between them.  A band's state stays in a core's cache for a whole
 several iterations; within a launch the tiles are independent, so threads share them.  No row is done twice, and which tiles there
 are changes no bit.
 
-Neighbours: `regions` (asks), `launching` (how native threads share tiles).
+Neighbours: `regions` (asks), `sharing` (how threads share tiles).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
-
 from ....lang.opening import KERNEL_TEXT, read_text
 from ...kernels import policy
-from ..native import native
-from ..team import run_boxes
-from .kinds import NumArray
-from .launching import LONG_NANOSECONDS, Block, Launch, words_of
+from .launching import Block
+from .sharing import Pieces
 
 _CACHE: Final = Path("/sys/devices/system/cpu/cpu0/cache/index2/size")
 _UNKNOWN_CACHE: Final = 1 << 19
@@ -83,7 +79,7 @@ def stretches_of(rows: Rows, turns: int, threads: int) -> Stretches | None:
     return Stretches(bands, most)
 
 
-def run_tiles(call: Callable[[int], int], address: int, block: Any, at: int, rows: Rows, cut: Stretches, first: int, last: int,
+def run_tiles(address: int, block: Any, at: int, rows: Rows, cut: Stretches, first: int, last: int,
               threads: int, owners: Any) -> None:  # fmt: skip
     """All iterations from `first` up to `last`; `at`: where the bounds of rows are in the block of words."""
     ends = [rows.count * band // cut.bands for band in range(cut.bands + 1)]
@@ -94,38 +90,17 @@ def run_tiles(call: Callable[[int], int], address: int, block: Any, at: int, row
         bands[-1] = (bands[-1][0], _WHOLE, inner, 0)
     between = [(end, end, outer, inner) for end in (ends[:-1] if rows.wraps else ends[1:-1])]
     work = rows.nanoseconds * rows.count * cut.turns
-    launches = [_Tiles(call, address, block, at, bands, threads, work), _Tiles(call, address, block, at, between, threads, work)]
+    launches = [_tiles(address, block, at, tiles, threads, work) for tiles in (bands, between)]
     levels = rows.levels
     for start in range(first, last, cut.turns):
         stop = min(last, start + cut.turns)
-        launches[0].run(start, stop, owners)
+        launches[0].run((start, stop), owners)
         if (stop - start) * levels > 1:
-            launches[1].run(start, stop, owners)
+            launches[1].run((start, stop), owners)
 
 
-class _Tiles:
-    """Tiles that are independent, in one launch."""
-
-    def __init__(self, call: Callable[[int], int], address: int, block: Any, at: int, tiles: Sequence[tuple[int, int, int, int]],
-                 threads: int, nanoseconds: float) -> None:  # fmt: skip
-        self.call, self.threads = call, min(threads, len(tiles))
-        self.words: NumArray = np.tile(np.array(block, np.int64), (len(tiles), 1))
-        self.words[:, at : at + 4] = tiles
-        self.launch: Launch | None = None
-        if self.threads > 1 and nanoseconds < LONG_NANOSECONDS and (made := native()) is not None:
-            words = words_of(address, [Block(row, ()) for row in self.words.tolist()], self.threads - 1, nanoseconds)
-            if words is not None:
-                made.ask_for_helpers(self.threads - 1)
-                self.launch = Launch(made.launch, words, 0)
-                self.words = self.launch.blocks(*self.words.shape)
-
-    def run(self, first: int, last: int, owners: Any) -> None:
-        self.words[:, 0], self.words[:, 1] = first, last
-        if self.launch is not None:
-            self.launch.run(())
-            return
-
-        def work(tile: int, owners: Any = owners) -> None:
-            self.call(self.words[tile].ctypes.data)
-
-        run_boxes(range(len(self.words)), lambda: work, self.threads)
+def _tiles(address: int, block: Sequence[int], at: int, tiles: Sequence[tuple[int, int, int, int]], threads: int,
+           nanoseconds: float) -> Pieces:  # fmt: skip
+    """Tiles that are independent, in one launch.  The bounds of the iterations, two words, come in place of addresses."""
+    blocks = [Block([0, 0, *block[2:at], *tile, *block[at + 4 :]], [(0, (0, 0)), (1, (1, 0))]) for tile in tiles]
+    return Pieces(address, blocks, 2, threads, nanoseconds)

@@ -5,8 +5,7 @@ Neighbours: `loops.written` (the code), `run.philox_numpy` (the same bits), `lib
 
 from __future__ import annotations
 
-import ctypes
-from typing import Any, Final
+from typing import Final
 
 from ...kernels import policy
 from ...kernels.llvm_leaf import is_installed
@@ -14,10 +13,9 @@ from ...kernels.store import address_of
 from ...loops.written import PHILOX_ROUNDS, Uniforms
 from ..philox import MASK, WEYL_0, WEYL_1
 from ..philox_numpy import fill_uniform
-from ..team import run_boxes
-from .compiled import CALL
 from .cuts import PARALLEL
 from .kinds import NumArray
+from .sharing import run_once
 
 LEAST: Final = 1 << 13
 _SAVED: Final = 12.0
@@ -37,17 +35,14 @@ def fill(out: NumArray, key: int, stream: int, threads: int) -> None:
     ):  # fmt: skip
         fill_uniform(out, key, stream)
         return
-    call = CALL(address)
     keys = [word for r in range(PHILOX_ROUNDS) for word in ((key + r * WEYL_0) & MASK, ((key >> 32) + r * WEYL_1) & MASK)]
     start = out.__array_interface__["data"][0]
     team = threads if count * _EACH >= PARALLEL else 1
     step = -(-blocks // (4 * team)) if team > 1 else blocks
-
-    def work(first: int, owner: Any = out) -> None:
-        words = [min(step, blocks - first), first, stream & MASK, (stream >> 32) & MASK, *keys, start + first * 16]
-        block = (ctypes.c_int64 * len(words))(*words)
-        call(ctypes.addressof(block))
-
-    run_boxes(range(0, blocks, step), lambda: work, team)
+    calls = [
+        (min(step, blocks - first), first, stream & MASK, (stream >> 32) & MASK, *keys, start + first * 16)
+        for first in range(0, blocks, step)
+    ]
+    run_once(address, calls, team, count * _EACH, out)
     done = blocks * 2
     fill_uniform(out[done:], key, stream, done)
