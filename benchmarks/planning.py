@@ -1,9 +1,10 @@
-"""What the planner promises, measured: `python benchmarks/planning.py [split] [graphs] [scale]`.
+"""What the planner promises, measured: `python benchmarks/planning.py [split] [graphs] [scale] [fleet]`.
 
 * split: one phase over 40 unequal devices, proved.
 * graphs: fifty seeded graphs of 16 phases on 4 classes of devices, with shared links and memory limits: how many are proved
   within 5 s, and the gap of the rest.
 * scale: 1,000 phases on 10,000 devices of 5 classes, with the bound and the gap.
+* fleet: a sum of 2 GB on the shipped `fleet10000`, against 200 random splits.
 
 What other planners find is `second_opinions.py`.
 """
@@ -14,7 +15,10 @@ import random
 import sys
 import time
 from fractions import Fraction
+from itertools import accumulate, pairwise
 
+import rho
+from rho.backend.devices.shipped import load_profile
 from rho.backend.schedule.problem import (
     Answer,
     DeviceGroup,
@@ -26,8 +30,11 @@ from rho.backend.schedule.problem import (
     Status,
     Ticks,
 )
+from rho.backend.schedule.program.problem_of import problem_of
 from rho.backend.schedule.solve import plan_problem
 from rho.backend.schedule.solve.budget import DEFAULT
+from rho.backend.schedule.timeline.timing import Decisions, Timer
+from rho.shell.execution.sizing import sized
 
 
 def timed(problem: Problem) -> tuple[Answer, float]:
@@ -143,8 +150,29 @@ def scale() -> None:
     print("  baselines: " + ", ".join(f"{b.name} {b.ticks}" for b in answer.baselines))
 
 
+def fleet() -> None:
+    """Random splits: home, and up to three devices of the classes."""
+    profile = load_profile("fleet10000")
+    core = rho.check("input x : f64[n]\n+/x\n").core
+    assert core is not None
+    problem = problem_of(sized(core, {"n": 1 << 28}, {}, lambda _: {}), profile).problem
+    answer, seconds = timed(problem)
+    print(f"2 GB summed on fleet10000: {report(answer)} in {seconds:.1f} s")
+    draw, timer, rows = random.Random(7), Timer(problem), problem.phases[1].rows
+    firsts = list(accumulate((group.count for group in problem.devices), initial=0))[:-1]
+    best: int | None = None
+    for _ in range(200):
+        others = draw.sample([first + 1 for first in firsts], draw.randint(1, 3))
+        cuts = sorted(draw.sample(range(1, rows), len(others)))
+        given = [stop - start for start, stop in pairwise([0, *cuts, rows])]
+        modes = (((0, problem.phases[0].units),), tuple(zip((0, *others), given, strict=True)), ((0, 1),))
+        ticks = timer.makespan(Decisions(modes, (0, 1, 2)))
+        best = ticks if best is None or (ticks is not None and ticks < best) else best
+    print(f"  best of 200 random splits {best}; " + ", ".join(f"{b.name} {b.ticks}" for b in answer.baselines))
+
+
 def main(names: list[str]) -> None:
-    known = {"split": split, "graphs": graphs, "scale": scale}
+    known = {"split": split, "graphs": graphs, "scale": scale, "fleet": fleet}
     for name in names or known:
         known[name]()
 

@@ -6,15 +6,16 @@ from dataclasses import replace
 from fractions import Fraction
 from random import Random
 
-from rho.backend.schedule.problem import DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem, Status, Ticks
+from rho.backend.schedule.problem import Combine, DeviceGroup, Duplex, Edge, Link, PhaseIndex, PhaseTask, Problem, Status, Ticks
 from rho.backend.schedule.solve import plan_problem
 from rho.backend.schedule.solve.bounds import Bounds
-from rho.backend.schedule.solve.budget import FAST
+from rho.backend.schedule.solve.budget import DEFAULT, FAST
 from rho.backend.schedule.solve.costs import Costs
 from rho.backend.schedule.solve.heuristics.contract import contract
 from rho.backend.schedule.solve.heuristics.cutting import cut_list
 from rho.backend.schedule.solve.searching import work
-from rho.backend.schedule.timeline.timing import Decisions, Timer, decisions_of
+from rho.backend.schedule.timeline.timing import Decisions, Mode, Timer, decisions_of
+from rho.backend.schedule.verify.schedules import verify
 
 
 def chains(count: int, length: int) -> Problem:
@@ -110,4 +111,43 @@ def test_a_move_over_very_many_devices_counts_what_it_sends() -> None:
     linked = replace(problem, links=(Link("l", "h", "n"),))
     few = replace(problem, devices=(groups[0],))
     one = Decisions((((0, 1),),) * 3, (0, 1, 2))
-    assert work(Timer(few), one) == 3 < work(Timer(problem), decisions) == 128 < work(Timer(linked), decisions) == 132
+    assert work(Timer(few), one) == work(Timer(problem), decisions) == 3 < work(Timer(linked), decisions) == 7
+
+
+def fleet(random: Random, devices: int) -> Problem:
+    """A sum of what home holds, which all others reach over home's own channel, some classes ten times as quick as others."""
+    kinds = ("near", "far")
+    groups = (DeviceGroup("head", "head", devices, home=True), *(DeviceGroup(kind, kind, devices) for kind in kinds))
+    links = tuple(
+        Link(f"l{kind}", "head", kind, random.randint(1, 50), Fraction(rate), Duplex.FULL, "nic[i]")
+        for kind, rate in (("head", random.randint(10, 30)), ("near", random.randint(60, 90)), ("far", random.randint(20, 40)))
+    )
+    each = {"head": random.randint(20, 40), "near": random.randint(2, 9), "far": random.randint(20, 60)}
+    ticks = {kind: Ticks(((1, 200 + slope), (1001, 200 + 1001 * slope))) for kind, slope in each.items()}
+    phases = (
+        PhaseTask("x", {"head": Ticks(((1, 0),))}, out_bytes=4_000_000, rows=4000, home=True),
+        PhaseTask("sum", ticks, rows=4000, combine=Combine(100, bytes=40), out_bytes=8),
+    )
+    return Problem(groups, links, phases, (Edge(PhaseIndex(0), PhaseIndex(1)),))
+
+
+def test_a_sum_over_a_fleet_is_near_its_bound_and_beats_stated_splits() -> None:
+    """The bound knows that one channel carries whatever leaves home; the plan uses the few devices that help."""
+    for seed in range(2):
+        random = Random(seed)
+        problem = fleet(random, 200)
+        answer = plan_problem(problem, replace(DEFAULT, steps=0))
+        assert answer.schedule is not None and not verify(problem, answer)
+        assert 10 * answer.lower_bound >= 8 * answer.values[0], seed
+        timer, used = Timer(problem), {int(shard.device) for shard in answer.schedule.shards}
+        assert 1 < len(used) <= 16 and 0 in used, seed
+        even = tuple((device, 8) for device in range(500))
+        splits: list[Mode] = [((0, 4000),), even]
+        for _ in range(200):
+            others = random.sample((1, 200, 201, 202, 400, 401), random.randint(1, 3))
+            cuts = sorted(random.sample(range(1, 4000), len(others)))
+            rows = [b - a for a, b in zip([0, *cuts], [*cuts, 4000], strict=True)]
+            splits.append(tuple(zip((0, *others), rows, strict=True)))
+        for split in splits:
+            ticks = timer.makespan(Decisions((((0, 4000),), split), (0, 1)))
+            assert ticks is None or ticks >= answer.values[0], (seed, split[:4])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from ..timeline.levels import FOREVER
 from ..timeline.timing import Decisions, Queueing
 from .convex import worth
 from .heuristics import retime
@@ -13,7 +14,7 @@ from .loads import best_bound, energy
 from .partial_schedules.model import eligible
 from .proving import ask_solver
 from .splitting import split
-from .strategy import MOST_EXACT, Context, Strategy
+from .strategy import MOST_DEVICES, MOST_EXACT, Context, Strategy
 
 if TYPE_CHECKING:
     from .smt.solver import Steps
@@ -22,6 +23,8 @@ MOST_ENERGY: Final = 64
 """Phases up to which every interval is looked at."""
 MOST_LINKED: Final = 32
 """Phases up to which the solver is asked between the two parts of the search over partial schedules."""
+WIDTHS: Final = (1, 2, 4, 16)
+"""Devices of a class that the shares of the LP relaxation are tried on, where there are many."""
 FIRST_STATES: Final = 4
 """The part of the search over partial schedules that comes before the solver."""
 LARGE_STATES: Final = 3
@@ -137,9 +140,12 @@ def _lp_relaxation(context: Context) -> None:
     fluid = Fluid(context.bounds, found.schedule.makespan)
     found.raise_bound(fluid.bound(found.schedule.makespan), "bound")
     if fluid.solved:
-        decisions = Decisions(fluid.guided(), tuple(context.bounds.order), Queueing.INSERT)
-        context.guided = retime(context.timer, "LP relaxation", decisions)
-        found.offer(context.guided.schedule)
+        for width in (MOST_DEVICES,) if context.few_devices else WIDTHS:
+            decisions = Decisions(fluid.guided(width), tuple(context.bounds.order), Queueing.INSERT)
+            guided = retime(context.timer, "LP relaxation", decisions)
+            if context.guided is None or (guided.ticks or FOREVER) < (context.guided.ticks or FOREVER):
+                context.guided = guided
+        found.offer(context.guided.schedule if context.guided is not None else None)
 
 
 def _lp_refutes(context: Context, bound: int, steps: Steps) -> bool:

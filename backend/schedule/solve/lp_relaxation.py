@@ -24,6 +24,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import product
 from typing import Final
 
 from ..timeline.routes import Channel
@@ -266,10 +267,10 @@ class Fluid:
         rate = timer.problem.links[hop.link].bytes_per_tick
         if hop.channel is None or rate is None:
             return
-        members = self.bounds.costs.members
-        several = len(members[self.bounds.costs.class_of[near]]) > 1 or len(members[self.bounds.costs.class_of[far]]) > 1
-        if several and hop.channel[1:3] != (-1, -1):
-            return  # each of several equal devices has a channel of its own
+        costs = self.bounds.costs
+        for a, b in product(*(costs.members[costs.class_of[end]][:2] for end in (near, far))):
+            if a != b and ((other := timer.routes.path(a, b)) is None or other[0].channel != hop.channel):
+                return  # of several equal devices each has a channel of its own
         column, most, hidden = moved
         self.channels.setdefault(hop.channel, []).append((p, column, most / rate, hidden / rate))
 
@@ -343,8 +344,8 @@ class Fluid:
         ]
         return [(column, ticks) for _, column, ticks, _ in chosen], sum((entry[3] for entry in chosen), Fraction(0))
 
-    def guided(self) -> tuple[Mode, ...]:
-        """Modes by the shares of the solution."""
+    def guided(self, width: int) -> tuple[Mode, ...]:
+        """Modes by the shares of the solution, those of a class for at most `width` of its devices."""
         values, timer = self.program.values(), self.bounds.timer
         modes: list[Mode] = []
         for p, places in enumerate(self.places):
@@ -357,7 +358,8 @@ class Fluid:
                 kind = max(wanted, key=lambda c: (wanted[c], -c))
                 modes.append(((next(place.device for place in places if place.kind == kind), task.units),))
                 continue
-            members = {c: [d for d in self.bounds.costs.members[c] if d in set(self.bounds.costs.allowed[p])] for c in wanted}
+            allowed = set(self.bounds.costs.allowed[p])
+            members = {c: [d for d in self.bounds.costs.members[c] if d in allowed][:width] for c in wanted}
             devices = sorted((d, wanted[c] / len(members[c])) for c in wanted for d in members[c])
             modes.append(rounded(devices, task.rows))
         return tuple(modes)

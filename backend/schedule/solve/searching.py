@@ -5,16 +5,18 @@ The numbers of moves follow from the number of shards, so that layouts of many s
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from ..timeline.timing import Decisions, Queueing, Sending, Timer, decisions_of
+from ..timeline.timing import Decisions, Mode, Queueing, Sending, Timer, decisions_of
 from .heuristics import anneal, anneal_order, baselines, retime, shifts, uniform
 from .heuristics.annealing import CUT, SEED
 from .heuristics.candidates import acceptable
 from .heuristics.contract import contract
 from .heuristics.cutting import cut_list, rolling, urgencies
-from .strategy import Context, Strategy
+from .heuristics.shifting import Shift
+from .strategy import MOST_DEVICES, MOST_EXACT, Context, Strategy
 
 PRICES: Final = (100, 10, 1)
 ROLLS: Final = ((20, 2), (30, 1), (40, 0), (60, 0), (100, 0))
@@ -23,7 +25,7 @@ MOST_ROLLED: Final = 3
 WIDTHS: Final = (1, 256)
 MOST_UNIFORM: Final = 4000
 """Phases times devices up to which the same devices are tried for all phases of a large graph."""
-MOST_WORK: Final = 400_000
+MOST_WORK: Final = 320_000
 """Shards placed in annealing of a large graph, in all."""
 FEW: Final = 8
 LEAST_MOVES: Final = 10
@@ -139,13 +141,13 @@ def _moves(context: Context, start: Decisions) -> int:
 
 
 def work(timer: Timer, decisions: Decisions) -> int:
-    """What one layout costs, in shards; beyond a few devices what goes over links, and the devices themselves, count too."""
+    """What one layout costs, in shards; beyond a few devices what goes over links counts too."""
     shards = sum(map(len, decisions.modes))
     if len(timer.kinds) <= FEW:
         return shards
     edges = timer.problem.edges if timer.linked else ()
     sent = sum(len(decisions.modes[edge.source]) + len(decisions.modes[edge.target]) for edge in edges)
-    return shards + sent + len(timer.kinds) // 8
+    return shards + sent
 
 
 def _activity_lists(context: Context) -> None:
@@ -175,7 +177,7 @@ ACTIVITY_LISTS: Final = Strategy(
 def _row_shifts(context: Context) -> None:
     """From the cuts of the LP relaxation, then from the best that is known, which is left less and less."""
     timer, found, guided = context.timer, context.found, context.guided
-    shift = shifts(context.costs)
+    shift, choices = _shift(context), _choices(context)
     if shift is None or found.schedule is None:
         return
     for turn, part in enumerate(CUT_RUNS):
@@ -185,13 +187,30 @@ def _row_shifts(context: Context) -> None:
         for sending in (start.sending,) if turn else (Sending.LATE, Sending.EARLY):
             if not found.met:
                 given = replace(start, sending=sending)
-                better = anneal(timer, context.modes.choices, given, moves, found.bound, SEED + turn, shift, CUT)
+                better = anneal(timer, choices, given, moves, found.bound, SEED + turn, shift, CUT)
                 if better is not None and acceptable(timer.limits, better):
                     found.offer(better)
 
 
+def _shift(context: Context) -> Shift | None:
+    """Of many devices, between those that the best schedule uses and one of each class."""
+    if context.few_devices:
+        return shifts(context.costs)
+    used = set() if context.found.schedule is None else {int(shard.device) for shard in context.found.schedule.shards}
+    return shifts(context.costs, frozenset(used | {members[0] for members in context.costs.members}))
+
+
+def _choices(context: Context) -> Sequence[Sequence[Mode]]:
+    """Candidate modes; of many devices those that some candidate used, the best one's and narrow ones."""
+    if context.few_devices:
+        return context.modes.choices
+    best, *others = [one.decisions.modes for one in context.ranked()]
+    narrow = [[mode, *(modes[p] for modes in others if len(modes[p]) <= MOST_DEVICES)] for p, mode in enumerate(best)]
+    return [tuple(dict.fromkeys(modes)) for modes in narrow]
+
+
 def _cut_and_known(context: Context) -> bool:
-    return not context.is_large and context.found.schedule is not None and shifts(context.costs) is not None
+    return len(context.problem.phases) <= MOST_EXACT and context.found.schedule is not None and _shift(context) is not None
 
 
 ROW_SHIFTS: Final = Strategy(
@@ -208,12 +227,8 @@ def _annealing(context: Context) -> None:
         ranked = [one for one in ranked if one.ticks is not None]
     if not ranked:
         return
-    if context.few_devices:
-        choices = context.modes.choices
-    else:  # modes that some candidate used
-        phases = range(len(context.problem.phases))
-        choices = tuple(tuple(dict.fromkeys(one.decisions.modes[p] for one in ranked)) for p in phases)
-    shift = shifts(context.costs) if len(context.problem.phases) <= MOST_SHIFTED else None
+    choices = _choices(context)
+    shift = _shift(context) if len(context.problem.phases) <= MOST_SHIFTED else None
     if context.guided is not None and context.guided.ticks is not None:
         ranked.insert(0, context.guided)
     sendings = (Sending.LATE, Sending.EARLY) if context.is_large else (Sending.EARLY, Sending.LATE)

@@ -60,8 +60,13 @@ class Resources:
         self._queues: dict[int, list[tuple[int, int]]] = {}
         self._channels: dict[Channel, list[tuple[int, int]]] = {}
         self._levels: dict[int, Levels] = {}
-        if prepared.capped:
-            self._levels = {d: Levels(cap) for d, cap in enumerate(prepared.caps) if cap is not None}
+
+    def _memory(self, device: int) -> Levels | None:
+        """What is in use on a device; None where it has no limit."""
+        levels = self._levels.get(device)
+        if levels is None and (cap := self._prepared.caps[device]) is not None:
+            levels = self._levels[device] = Levels(cap)
+        return levels
 
     def _slot(self, device: int, earliest: int, duration: int) -> int:
         """The first start at or after `earliest` at which the device is free for `duration`."""
@@ -109,7 +114,7 @@ class Resources:
                 later = max(later, gap(busy, start - settling, duration + settling) + settling)
             for device, size, scratch in held:
                 later = max(later, self._slot(device, start, duration))
-                levels = self._levels.get(device)
+                levels = self._memory(device)
                 if levels is not None:
                     room = room_for(levels, size, scratch, start, duration)
                     if room is None:
@@ -120,7 +125,7 @@ class Resources:
             insort(busy, (start - settling, end))
         for device, size, scratch in held:
             self._occupy(device, start, end)
-            levels = self._levels.get(device)
+            levels = self._memory(device)
             if levels is not None:
                 levels.add(scratch, start, end)
                 levels.add(size, start)

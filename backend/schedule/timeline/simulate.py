@@ -171,7 +171,7 @@ class Simulation(Resources):
     def _shard(self, phase: int, task: PhaseTask, shard: ShardStep, ticks: int, earliest: int) -> int:
         """Place one shard; its start."""
         start, used = self._operands(shard, earliest)
-        levels = self._levels.get(shard.device)
+        levels = self._memory(shard.device)
         if levels is None:
             start = self._slot(shard.device, start, ticks)
         else:
@@ -182,7 +182,7 @@ class Simulation(Resources):
     def _operands(self, shard: ShardStep, earliest: int) -> tuple[int, list[Held]]:
         """The tick from which a shard has all that it reads, and the buffers that it reads."""
         start = earliest
-        limited = shard.device in self._levels
+        limited = self._prepared.caps[shard.device] is not None
         used: list[Held] = []
         for phase, maker, key in shard.reads:
             tick = self._made[phase][maker] if key is None else self._send(phase, key)
@@ -215,7 +215,7 @@ class Simulation(Resources):
 
     def _hold(self, phase: int, slot: int, size: int, end: int) -> None:
         """What a shard made is there, until its last use."""
-        if slot % self._prepared.devices in self._levels:
+        if self._prepared.caps[slot % self._prepared.devices] is not None:
             self._held[phase][slot] = Held(size, end, self._steps.outputs[phase].uses.get(slot, 0))
 
     def _fit(
@@ -255,7 +255,7 @@ class Simulation(Resources):
         """Bring the partials home and combine them; the tick at which the output is there."""
         prepared = self._prepared
         home = prepared.home
-        levels = self._levels.get(home)
+        levels = self._memory(home)
         size = prepared.grain(combine.bytes)
         arrivals: list[int] = []
         copies = 0
@@ -271,7 +271,7 @@ class Simulation(Resources):
             if levels is not None:
                 copies += size
                 levels.add(size, start)
-            source = self._levels.get(device)
+            source = self._memory(device)
             if source is not None:
                 source.add(-size, landed)
         arrivals.sort()
@@ -321,18 +321,18 @@ class Simulation(Resources):
         arrived[key] = (landed, landed + self._prepared.syncs[send.target])
         if landed > self.makespan:
             self.makespan = landed
-        levels = self._levels.get(send.target)
+        levels = self._memory(send.target)
         if levels is not None:
             levels.add(send.memory, start)
             self._held[phase][key] = Held(send.memory, landed, send.uses)
-        levels = self._levels.get(send.source)
+        levels = self._memory(send.source)
         if levels is not None:
             self._use(self._held[phase][key[0] if send.relay is None else send.relay], levels, landed)
         return arrived[key][1]
 
     def _carry(self, phase: int, send: Send, earliest: int, *, partial: bool) -> tuple[int, int]:
         """Claim a transfer's channel: its start and its arrival."""
-        levels = self._levels.get(send.target)
+        levels = self._memory(send.target)
         busy = None if send.channel is None else self._channels.setdefault(send.channel, [])
         start = earliest
         while True:

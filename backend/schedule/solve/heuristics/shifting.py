@@ -17,14 +17,15 @@ MOST_DEVICES: Final = 64
 Shift = Callable[[Random, Decisions], Decisions]
 
 
-def shifts(costs: Costs) -> Shift | None:
-    """The moves of a problem; None where nothing can be cut in another way."""
+def shifts(costs: Costs, among: frozenset[int] | None = None) -> Shift | None:
+    """The moves of a problem (between devices `among` these); None where nothing can be cut in another way."""
     timer = costs.timer
     limits, phases = timer.limits, timer.problem.phases
+    devices = [own if among is None else [d for d in own if d in among] for own in costs.allowed]
     open_phases = [
         p
         for p, task in enumerate(phases)
-        if task.rows > 1 and p not in limits.fixed and p not in limits.unsplit and 1 < len(costs.allowed[p]) <= MOST_DEVICES
+        if task.rows > 1 and p not in limits.fixed and p not in limits.unsplit and 1 < len(devices[p]) <= MOST_DEVICES
     ]
     if not open_phases:
         return None
@@ -36,7 +37,7 @@ def shifts(costs: Costs) -> Shift | None:
         ]
         for p in open_phases
     }
-    allowed = [frozenset(devices) for devices in costs.allowed]
+    allowed = [frozenset(own) for own in devices]
 
     def transferred(mode: Mode, source: int, target: int, count: int) -> Mode:
         rows = dict(mode)
@@ -55,7 +56,7 @@ def shifts(costs: Costs) -> Shift | None:
                 modes[p] = other
                 return replace(state, modes=tuple(modes))
         source = mode[int(random.random() * len(mode))][0]
-        choices = [d for d in costs.allowed[p] if d != source]
+        choices = [d for d in devices[p] if d != source]
         target = choices[int(random.random() * len(choices))]
         size = phases[p].rows
         count = max(1, int(random.expovariate(1.0) * (1.0, 4.0, size / 4)[int(random.random() * 3)]))
