@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 from ..typechecker.core import Core
 from .graph import BoundGraph, bind, lower, optimise, settle
 from .run.binding import bind_sizes
-from .schedule.plan.model import Device, DeviceId, Plan, PlannedFile
+from .schedule.plan.model import Plan
+from .schedule.plan.parts import Device, DeviceId, PlannedFile
 from .schedule.single.one_device import HOME, Detail, plan_one_device
 
 if TYPE_CHECKING:

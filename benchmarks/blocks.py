@@ -21,7 +21,7 @@ import rho
 from rho.backend.devices.profile import LinkProfile, Profile
 from rho.backend.devices.shipped import load_profile
 from rho.backend.devices.tables import Table
-from rho.backend.schedule.problem import Schedule
+from rho.backend.schedule.answer import Schedule
 from rho.backend.schedule.program.planning import Planned, plan_program
 from rho.backend.schedule.solve.budget import DEFAULT, FAST, Budget
 from rho.backend.schedule.solve.costs import Costs

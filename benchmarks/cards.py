@@ -33,7 +33,7 @@ from rho.backend.devices.shipped import load_profile
 from rho.backend.run.cuda import cupy_leaf
 from rho.backend.run.cuda.card import CudaBackend
 from rho.backend.run.executor import execute_plan
-from rho.backend.schedule.plan.model import DeviceId
+from rho.backend.schedule.plan.parts import DeviceId
 from rho.backend.schedule.program.planning import plan_program
 from rho.benchmarks.workloads import WORKLOADS, Workload, agree
 from rho.lang.diagnostics import RhoError

@@ -17,18 +17,8 @@ import time
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 
-from rho.backend.schedule.problem import (
-    Contention,
-    DeviceGroup,
-    Duplex,
-    Edge,
-    Link,
-    PhaseIndex,
-    PhaseTask,
-    Problem,
-    Status,
-    Ticks,
-)
+from rho.backend.schedule.answer import Status
+from rho.backend.schedule.problem import Contention, DeviceGroup, Duplex, Edge, Link, PhaseIndex, PhaseTask, Problem, Ticks
 from rho.backend.schedule.solve import plan_problem
 from rho.backend.schedule.solve.budget import DEFAULT
 

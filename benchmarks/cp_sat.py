@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from rho.backend.schedule.problem import Contention, DeviceIndex, Link, PhaseIndex, Problem, Schedule, Shard, Transfer
+from rho.backend.schedule.answer import Schedule, Shard, Transfer
+from rho.backend.schedule.problem import Contention, DeviceIndex, Link, PhaseIndex, Problem
 
 
 class Contradiction(Exception):

@@ -112,7 +112,7 @@ def declaration(kind: str) -> str:
 
 def jobs(sizes: list[int], only: str, programs: Sequence[tuple[str, str]] = PROGRAMS) -> Iterator[Job]:
     from rho import backend
-    from rho.backend.schedule.plan.model import Device
+    from rho.backend.schedule.plan.parts import Device
     from rho.lang.source import Source
     from rho.shell.cli.requests import Request
     from rho.shell.execution.machine import cores

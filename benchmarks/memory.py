@@ -19,7 +19,7 @@ import numpy as np
 
 from rho import backend
 from rho.backend.run import pool
-from rho.backend.schedule.plan.model import Device
+from rho.backend.schedule.plan.parts import Device
 from rho.benchmarks.workloads import WORKLOADS, Workload
 from rho.lang.source import Source
 from rho.typechecker.check import check

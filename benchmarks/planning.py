@@ -19,17 +19,8 @@ from itertools import accumulate, pairwise
 
 import rho
 from rho.backend.devices.shipped import load_profile
-from rho.backend.schedule.problem import (
-    Answer,
-    DeviceGroup,
-    Edge,
-    Link,
-    PhaseIndex,
-    PhaseTask,
-    Problem,
-    Status,
-    Ticks,
-)
+from rho.backend.schedule.answer import Answer, Status
+from rho.backend.schedule.problem import DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem, Ticks
 from rho.backend.schedule.program.problem_of import problem_of
 from rho.backend.schedule.solve import plan_problem
 from rho.backend.schedule.solve.budget import DEFAULT

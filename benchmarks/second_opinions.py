@@ -26,18 +26,8 @@ from fractions import Fraction
 from importlib.util import find_spec
 from pathlib import Path
 
-from rho.backend.schedule.problem import (
-    Answer,
-    Contention,
-    DeviceGroup,
-    Edge,
-    Link,
-    PhaseIndex,
-    PhaseTask,
-    Problem,
-    Status,
-    Ticks,
-)
+from rho.backend.schedule.answer import Answer, Status
+from rho.backend.schedule.problem import Contention, DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem, Ticks
 from rho.backend.schedule.solve import plan_problem
 from rho.backend.schedule.verify.schedules import verify_schedule
 from rho.benchmarks.cp_sat import Contradiction, Model, Proposal

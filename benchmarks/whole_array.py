@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from rho import backend
-from rho.backend.schedule.plan.model import Device
+from rho.backend.schedule.plan.parts import Device
 from rho.lang.source import Source
 from rho.typechecker.check import check
 

@@ -27,7 +27,8 @@ from .stages import Checked, Engine, Loaded, PlanDetail, Staged, Strictness
 if TYPE_CHECKING:
     from ..backend.graph.bind import BoundGraph
     from ..backend.run.machine import Observer
-    from ..backend.schedule.plan.model import Plan, PlannedFile
+    from ..backend.schedule.plan.model import Plan
+    from ..backend.schedule.plan.parts import PlannedFile
     from ..backend.schedule.streams.scratch import Scratch
     from ..typechecker.core import Core
     from .cli.requests import Request

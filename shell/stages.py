@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from ..backend.graph.bind import BoundGraph
     from ..backend.run.machine import Observer, Results
     from ..backend.run.streams.selecting import SelectedRows
-    from ..backend.schedule.plan.model import Device, Plan
+    from ..backend.schedule.plan.model import Plan
+    from ..backend.schedule.plan.parts import Device
     from ..backend.schedule.streams.planning import Stage, Target
     from ..backend.schedule.streams.scratch import Scratch
     from ..typechecker.core import Core

@@ -33,7 +33,6 @@ from ..schedule.plan.model import (
     BranchStep,
     CellsStep,
     CombineStep,
-    DeviceId,
     FenceId,
     FenceStep,
     FreeStep,
@@ -48,6 +47,7 @@ from ..schedule.plan.model import (
     TransferStep,
     WaitStep,
 )
+from ..schedule.plan.parts import DeviceId
 from .fleet import Action, Fleet
 from .machine import Machine, Observer
 from .others import ALONE, Others, Parts

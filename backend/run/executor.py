@@ -22,7 +22,8 @@ from ..graph import traverse
 from ..graph.arms import with_arms_out
 from ..graph.bind import BoundGraph
 from ..graph.phases import Phase
-from ..schedule.plan.model import CombineStep, DeviceId, FenceStep, Plan, QueueKind, RunStep, Step, TransferStep, WaitStep
+from ..schedule.plan.model import CombineStep, FenceStep, Plan, QueueKind, RunStep, Step, TransferStep, WaitStep
+from ..schedule.plan.parts import DeviceId
 from .device import Backend
 from .distributed import Pace, run_distributed
 from .failures import CheckFailed

@@ -17,7 +17,8 @@ from typing import Any, TypeAlias
 
 from ..graph.phases import PhaseId, ValueId
 from ..schedule.facts.sharding import meet
-from ..schedule.plan.model import ALIGNMENT, Box, DeviceId
+from ..schedule.plan.model import ALIGNMENT, Box
+from ..schedule.plan.parts import DeviceId
 from .machine import Machine
 from .others import ALONE, Others
 from .pieces import Holdings, extents

@@ -19,7 +19,8 @@ from ...typechecker.sizes import Size, SizeVariable, capacity
 from ...typechecker.types import ArrayType
 from ..graph.bind import BoundGraph
 from ..graph.phases import Phase, PhaseId, ValueId
-from ..schedule.plan.model import DeviceId, StreamStep
+from ..schedule.plan.model import StreamStep
+from ..schedule.plan.parts import DeviceId
 from .binding import broken_guard
 from .device import Backend
 from .failures import CheckFailed

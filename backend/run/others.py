@@ -12,7 +12,8 @@ from collections.abc import Hashable, Sequence
 from typing import Any, Final, Protocol, TypeAlias
 
 from ...typechecker.elements import Kind
-from ..schedule.plan.model import Box, DeviceId, Queue, Step, TransferStep
+from ..schedule.plan.model import Box, Queue, Step, TransferStep
+from ..schedule.plan.parts import DeviceId
 from .machine import Machine
 
 Parts: TypeAlias = Sequence[tuple[Box | None, Any]]

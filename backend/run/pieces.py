@@ -17,7 +17,8 @@ from typing import Any
 
 from ...typechecker.elements import Kind
 from ..graph.phases import ValueId
-from ..schedule.plan.model import Box, DeviceId
+from ..schedule.plan.model import Box
+from ..schedule.plan.parts import DeviceId
 from .device import Backend
 from .memory import Memory
 

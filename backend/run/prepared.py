@@ -19,7 +19,8 @@ from ..graph import traverse
 from ..graph.bind import BoundGraph
 from ..graph.phases import Input, Output, Phase, Print
 from ..kernels import policy
-from ..schedule.plan.model import DeviceId, Plan
+from ..schedule.plan.model import Plan
+from ..schedule.plan.parts import DeviceId
 from .cpu import CpuBackend
 from .executor import current_span, is_shared, need_text, require_memory
 from .failures import CheckFailed

@@ -20,19 +20,8 @@ from ..graph import traverse
 from ..graph.phases import ValueId
 from ..graph.turns import Turn
 from ..schedule.facts.turns import Shared, box_of_state
-from ..schedule.plan.model import (
-    Box,
-    CombineStep,
-    DeviceId,
-    FenceStep,
-    Plan,
-    QueueKind,
-    RunStep,
-    Step,
-    SubPlan,
-    TransferStep,
-    WaitStep,
-)
+from ..schedule.plan.model import Box, CombineStep, FenceStep, Plan, QueueKind, RunStep, Step, SubPlan, TransferStep, WaitStep
+from ..schedule.plan.parts import DeviceId
 from .fleet import Action, Fleet
 from .machine import Machine
 from .others import Gate, Others

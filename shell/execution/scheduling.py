@@ -207,8 +207,8 @@ def known_profile(plan: Plan) -> Profile | None:
 
 def require_optimal(plan: Plan, where: str) -> None:
     """RunFailed SCH302: the plan is not proved optimal."""
+    from ...backend.schedule.answer import Status
     from ...backend.schedule.plan.explain_queues import judged
-    from ...backend.schedule.problem import Status
 
     found = plan.prediction
     if found is not None and found.status is Status.GAP:

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from ...backend.run.machine import Observer
     from ...backend.run.streams.driver import Stores
     from ...backend.run.streams.selecting import SelectedRows
-    from ...backend.schedule.plan.model import Device, Plan, PlannedFile, StreamStep
+    from ...backend.schedule.plan.model import Plan, StreamStep
+    from ...backend.schedule.plan.parts import Device, PlannedFile
     from ...backend.schedule.single.one_device import Detail
     from ...backend.schedule.streams.planning import Settle, Stage, Streaming, Target
     from ...backend.schedule.streams.selections import Selection
@@ -79,7 +80,7 @@ def sinks_of(request: Request, core: Core, *, runs: bool) -> dict[str, Target]:
 def asked_of(request: Request, core: Core, allowed: int | None, kept: Kept | None, *, runs: bool) -> StreamRequest:
     """Of a request; a plan that does not run writes every output to a file.  Refused: the plan that is kept writes files that
     are not given."""
-    from ...backend.schedule.plan.model import Access
+    from ...backend.schedule.plan.parts import Access
 
     sinks = sinks_of(request, core, runs=runs)
     if kept is None:
@@ -106,7 +107,7 @@ def streamed_plan(
 ) -> tuple[Plan, Streaming, tuple[Stage, ...]]:  # fmt: skip
     """The plan and what it is of; the stages before it, whose sizes `settle` says (else the most that they can be).
     CannotStream: by which phase there is none.  Refused: the plan that is kept is not what is made with its tiles."""
-    from ...backend.schedule.plan.model import Access
+    from ...backend.schedule.plan.parts import Access
     from ...backend.schedule.program.planning import require_current
     from ...backend.schedule.streams.flow import CannotStream
     from ...backend.schedule.streams.judge import faults_of_streams
@@ -211,7 +212,7 @@ def stores_of(loaded: Loaded) -> Stores:
     from ...backend.run.files.trouble import damaged
     from ...backend.run.streams.driver import Stores
     from ...backend.run.streams.sorting import SortedRuns
-    from ...backend.schedule.plan.model import Access
+    from ...backend.schedule.plan.parts import Access
 
     core, checks = loaded.core, {}
     own: dict[str, SortedRuns | SelectedRows] = {scratch.name: SortedRuns(scratch) for scratch in loaded.scratch}

@@ -134,8 +134,8 @@ def _alone(name: str, profile: Profile, bound: BoundGraph) -> Row:
 def _planned(name: str, core: Core, bound: BoundGraph, profile: Profile, scheduling: Scheduling) -> Row:
     """A profile of several devices, or objectives: what a plan for it promises."""
     from ...backend.devices.cost import with_interval
+    from ...backend.schedule.answer import Status
     from ...backend.schedule.plan.explain_queues import judged
-    from ...backend.schedule.problem import Status
     from ..display.durations import duration
     from ..execution.scheduling import planned_on
 

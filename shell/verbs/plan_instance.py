@@ -9,13 +9,14 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from ...backend.schedule.answer import Conflict, Status
 from ...backend.schedule.files.devices_file import devices_of
 from ...backend.schedule.files.directives import DirectivesRejected
 from ...backend.schedule.files.fields import InstanceError
 from ...backend.schedule.files.read import read_instance
 from ...backend.schedule.files.result import gap_of, result_json, result_text
 from ...backend.schedule.files.solve import Solved, budget_of, solve
-from ...backend.schedule.problem import Conflict, Contention, Objective, Problem, Status
+from ...backend.schedule.problem import Contention, Objective, Problem
 from ...backend.schedule.solve.budget import DEFAULT, FAST, PROVE, Budget
 from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, RhoError

@@ -5,7 +5,8 @@ Plans of these are right, not good: what tests of executors and checks want.
 
 from __future__ import annotations
 
-from rho.backend.schedule.problem import Answer, Baseline, Problem, Proof, Schedule, Status
+from rho.backend.schedule.answer import Answer, Baseline, Proof, Schedule, Status
+from rho.backend.schedule.problem import Problem
 from rho.backend.schedule.timeline.timing import Decisions, Mode, lay_out
 
 

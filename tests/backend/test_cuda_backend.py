@@ -27,7 +27,8 @@ from rho.backend.run.cuda.library import IMPLEMENTATIONS
 from rho.backend.run.executor import execute_plan
 from rho.backend.run.machine import Results
 from rho.backend.run.values import from_numpy
-from rho.backend.schedule.plan.model import Device, DeviceId, RunStep
+from rho.backend.schedule.plan.model import RunStep
+from rho.backend.schedule.plan.parts import Device, DeviceId
 from rho.backend.schedule.problem import Ticks
 from rho.backend.schedule.program.plan_of import plan_of
 from rho.backend.schedule.program.planning import plan_program

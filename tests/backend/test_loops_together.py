@@ -18,6 +18,7 @@ from rho.backend.graph.phases import Loop, Phase, Structured, ValueId
 from rho.backend.run.cpu import CpuBackend
 from rho.backend.run.distributed import Pace
 from rho.backend.run.executor import execute_plan
+from rho.backend.schedule.answer import Status
 from rho.backend.schedule.facts.sharding import Cut
 from rho.backend.schedule.plan.model import (
     FenceStep,
@@ -32,7 +33,7 @@ from rho.backend.schedule.plan.model import (
     WaitStep,
 )
 from rho.backend.schedule.plan.stored import decode_plan, encode_plan
-from rho.backend.schedule.problem import DeviceGroup, Status, Ticks
+from rho.backend.schedule.problem import DeviceGroup, Ticks
 from rho.backend.schedule.program.gangs import _gangs, _options, _turns
 from rho.backend.schedule.program.planning import Planned, faults_of_stored, plan_program, reproved
 from rho.backend.schedule.program.problem_of import problem_of, setting_of

@@ -18,8 +18,6 @@ from rho.backend.schedule.pictures.of_plan import chart_of_plan
 from rho.backend.schedule.plan.explain import plan_text
 from rho.backend.schedule.plan.explain_queues import queues_text
 from rho.backend.schedule.plan.model import (
-    Device,
-    DeviceId,
     FenceId,
     FenceStep,
     FreeStep,
@@ -34,6 +32,7 @@ from rho.backend.schedule.plan.model import (
     TransferStep,
     WaitStep,
 )
+from rho.backend.schedule.plan.parts import Device, DeviceId
 from rho.backend.schedule.plan.stored import PlanFormatError, decode_plan, encode_plan
 from rho.lang.diagnostics import Refused, RunFailed
 from rho.tests.backend.differential import checked

@@ -8,14 +8,11 @@ import json
 import pytest
 
 from rho.backend.graph.phases import PhaseId, ValueId
+from rho.backend.schedule.answer import Baseline, Proof, Status
 from rho.backend.schedule.plan.model import (
     CombineStep,
-    Device,
-    DeviceId,
     FreeStep,
     Plan,
-    PlannedFile,
-    PlannedLink,
     Prediction,
     Queue,
     QueueKind,
@@ -23,8 +20,8 @@ from rho.backend.schedule.plan.model import (
     SubPlan,
     TransferStep,
 )
+from rho.backend.schedule.plan.parts import Device, DeviceId, PlannedFile, PlannedLink
 from rho.backend.schedule.plan.stored import PlanFormatError, decode_plan, encode_plan
-from rho.backend.schedule.problem import Baseline, Proof, Status
 
 CPU, GPU = DeviceId("cpu0"), DeviceId("gpu0")
 STEPS = (

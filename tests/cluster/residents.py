@@ -16,7 +16,8 @@ from rho.backend.run.cluster.membership import Member, Members
 from rho.backend.run.cluster.resident import Resident
 from rho.backend.run.cluster.shipping import shipment, version
 from rho.backend.run.machine import Results
-from rho.backend.schedule.plan.model import Plan, PlannedFile
+from rho.backend.schedule.plan.model import Plan
+from rho.backend.schedule.plan.parts import PlannedFile
 from rho.backend.schedule.plan.stored import decode_plan, encode_plan
 
 OWN = Profile((DeviceProfile("cpu0", "cpu", home=True),))

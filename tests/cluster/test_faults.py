@@ -23,7 +23,8 @@ from rho.backend.run.cluster import home
 from rho.backend.run.cluster.home import Cluster, Worker
 from rho.backend.run.cluster.wire import Message
 from rho.backend.run.machine import Results
-from rho.backend.schedule.plan.model import Plan, PlannedFile
+from rho.backend.schedule.plan.model import Plan
+from rho.backend.schedule.plan.parts import PlannedFile
 from rho.lang.diagnostics import RunFailed
 from rho.tests.backend.differential import checked
 from rho.tests.backend.loop_programs import planned_together

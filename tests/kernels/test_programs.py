@@ -11,7 +11,7 @@ from rho import backend
 from rho.backend.kernels import policy
 from rho.backend.run.cpu import loops, ranges
 from rho.backend.run.cpu.tiles import Stretches
-from rho.backend.schedule.plan.model import Device
+from rho.backend.schedule.plan.parts import Device
 from rho.tests.backend.differential import checked, run_both
 from rho.tests.backend.test_differential import DECLARED, PROGRAMS, data
 

@@ -19,7 +19,8 @@ from rho.backend.kernels.llvm_leaf import is_installed
 from rho.backend.run import pool
 from rho.backend.run.cpu import rows
 from rho.backend.schedule.facts import workspace
-from rho.backend.schedule.plan.model import Device, Plan, RowsStep, RunStep
+from rho.backend.schedule.plan.model import Plan, RowsStep, RunStep
+from rho.backend.schedule.plan.parts import Device
 from rho.backend.schedule.plan.stored import decode_plan, encode_plan
 from rho.backend.schedule.single import one_device
 from rho.backend.schedule.single.one_device import needs_no_more

@@ -10,7 +10,7 @@ import pytest
 from rho import backend
 from rho.backend.kernels import policy
 from rho.backend.run.cpu import loops, ranges, tiles
-from rho.backend.schedule.plan.model import Device
+from rho.backend.schedule.plan.parts import Device
 from rho.tests.backend.differential import checked
 from rho.tests.kernels.phases import same_bits
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 
+from rho.backend.schedule.answer import Answer
 from rho.backend.schedule.files.solve import solve
 from rho.backend.schedule.problem import (
-    Answer,
     Before,
     Combine,
     Contention,

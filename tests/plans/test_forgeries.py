@@ -13,9 +13,9 @@ from dataclasses import replace
 import pytest
 from share import SHARE, share
 
+from rho.backend.schedule.answer import Answer, Proof, Status
 from rho.backend.schedule.plan.model import (
     CellsStep,
-    DeviceId,
     FenceStep,
     FreeStep,
     LoopStep,
@@ -27,8 +27,9 @@ from rho.backend.schedule.plan.model import (
     TransferStep,
     WaitStep,
 )
+from rho.backend.schedule.plan.parts import DeviceId
 from rho.backend.schedule.plan.stored import encode_plan
-from rho.backend.schedule.problem import Answer, Objective, Proof, Status
+from rho.backend.schedule.problem import Objective
 from rho.backend.schedule.program import described
 from rho.backend.schedule.solve.reprove import reprove
 from rho.backend.schedule.solve.smt.solver import Steps

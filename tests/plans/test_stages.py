@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from rho.backend.schedule.problem import Schedule, Status
+from rho.backend.schedule.answer import Schedule, Status
 from rho.backend.schedule.program import planning
 from rho.backend.schedule.solve import lp_relaxation as fluid
 from rho.backend.schedule.solve import objectives, plan_problem, recipe

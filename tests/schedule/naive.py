@@ -12,6 +12,7 @@ from fractions import Fraction
 from itertools import pairwise
 from math import ceil, floor
 
+from rho.backend.schedule.answer import Schedule, Shard, Transfer
 from rho.backend.schedule.problem import (
     Adjacent,
     Before,
@@ -28,10 +29,7 @@ from rho.backend.schedule.problem import (
     Place,
     Problem,
     Replicate,
-    Schedule,
-    Shard,
     Split,
-    Transfer,
 )
 
 

@@ -9,18 +9,8 @@ from random import Random
 import pytest
 from share import repeats
 
-from rho.backend.schedule.problem import (
-    Combine,
-    DeviceGroup,
-    Edge,
-    Link,
-    PhaseIndex,
-    PhaseTask,
-    Problem,
-    Schedule,
-    Status,
-    Ticks,
-)
+from rho.backend.schedule.answer import Schedule, Status
+from rho.backend.schedule.problem import Combine, DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem, Ticks
 from rho.backend.schedule.solve import plan_problem
 from rho.backend.schedule.solve.bounds import Bounds
 from rho.backend.schedule.solve.chunking import in_chunks

@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
+from rho.backend.schedule.answer import Answer, Conflict, Proof, Schedule, Shard, Status
 from rho.backend.schedule.problem import (
-    Answer,
     Combine,
-    Conflict,
     Deadline,
     DeviceGroup,
     DeviceIndex,
@@ -24,10 +23,6 @@ from rho.backend.schedule.problem import (
     PhaseIndex,
     PhaseTask,
     Problem,
-    Proof,
-    Schedule,
-    Shard,
-    Status,
     Ticks,
     Together,
 )

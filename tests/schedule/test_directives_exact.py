@@ -10,11 +10,11 @@ from random import Random
 
 import pytest
 
+from rho.backend.schedule.answer import Conflict, Status
 from rho.backend.schedule.problem import (
     Adjacent,
     Before,
     Combine,
-    Conflict,
     Deadline,
     DeviceGroup,
     Directive,
@@ -32,7 +32,6 @@ from rho.backend.schedule.problem import (
     Place,
     Problem,
     Split,
-    Status,
     Ticks,
 )
 from rho.backend.schedule.solve import plan_problem

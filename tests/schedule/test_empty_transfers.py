@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-from rho.backend.schedule.problem import DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem, Schedule, Status, Ticks
+from rho.backend.schedule.answer import Schedule, Status
+from rho.backend.schedule.problem import DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem, Ticks
 from rho.backend.schedule.solve import plan_problem
 from rho.backend.schedule.solve.reprove import reprove
 from rho.backend.schedule.verify.schedules import verify

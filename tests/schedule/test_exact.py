@@ -10,9 +10,9 @@ from random import Random
 
 import pytest
 
+from rho.backend.schedule.answer import Answer, Proof, Status
 from rho.backend.schedule.files.read import read_instance
 from rho.backend.schedule.problem import (
-    Answer,
     Before,
     Combine,
     DeviceGroup,
@@ -25,8 +25,6 @@ from rho.backend.schedule.problem import (
     PhaseTask,
     Place,
     Problem,
-    Proof,
-    Status,
     Ticks,
 )
 from rho.backend.schedule.solve import plan_problem
@@ -67,8 +65,8 @@ def test_brute_force_finds_nothing_shorter(seed: int, cuts: bool, memory: bool, 
 
 @pytest.mark.parametrize("linked", [False, True])
 @pytest.mark.parametrize("seed", range(8))
-def test_equal_devices_are_used_in_turn(seed: int, linked: bool) -> None:
-    """Breaking the symmetry of equal devices loses no optimum."""
+def test_equal_devices_are_as_good_as_each_other(seed: int, linked: bool) -> None:
+    """Of plans that differ by which of equal devices is which, the optimum is found."""
     r = Random(seed)
     group = DeviceGroup("d", "d", 3, 60 if r.random() < 0.5 else None, home=True)
     home = Random(seed + 1).random() < 0.3

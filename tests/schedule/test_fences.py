@@ -9,19 +9,8 @@ from fractions import Fraction
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rho.backend.schedule.problem import (
-    Before,
-    DeviceGroup,
-    Edge,
-    Line,
-    Link,
-    Objective,
-    PhaseIndex,
-    PhaseTask,
-    Problem,
-    Schedule,
-    Ticks,
-)
+from rho.backend.schedule.answer import Schedule
+from rho.backend.schedule.problem import Before, DeviceGroup, Edge, Line, Link, Objective, PhaseIndex, PhaseTask, Problem, Ticks
 from rho.backend.schedule.timeline.fences import Fence, Merging, QueueKind, Synchronisation, synchronise
 from rho.backend.schedule.timeline.timing import Decisions, lay_out
 

@@ -8,7 +8,8 @@ from random import Random
 
 import pytest
 
-from rho.backend.schedule.problem import Contention, DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem, Status, Ticks
+from rho.backend.schedule.answer import Status
+from rho.backend.schedule.problem import Contention, DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem, Ticks
 from rho.backend.schedule.solve import plan_problem
 from rho.backend.schedule.solve.costs import Costs
 from rho.backend.schedule.solve.modes import candidate_modes

@@ -6,7 +6,8 @@ from dataclasses import replace
 from fractions import Fraction
 from random import Random
 
-from rho.backend.schedule.problem import Combine, DeviceGroup, Duplex, Edge, Link, PhaseIndex, PhaseTask, Problem, Status, Ticks
+from rho.backend.schedule.answer import Status
+from rho.backend.schedule.problem import Combine, DeviceGroup, Duplex, Edge, Link, PhaseIndex, PhaseTask, Problem, Ticks
 from rho.backend.schedule.solve import plan_problem
 from rho.backend.schedule.solve.bounds import Bounds
 from rho.backend.schedule.solve.budget import DEFAULT, FAST

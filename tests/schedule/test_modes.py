@@ -8,6 +8,7 @@ from random import Random
 
 import pytest
 
+from rho.backend.schedule.answer import Status
 from rho.backend.schedule.problem import (
     DeviceGroup,
     Edge,
@@ -19,7 +20,6 @@ from rho.backend.schedule.problem import (
     Place,
     Problem,
     Split,
-    Status,
     Ticks,
 )
 from rho.backend.schedule.solve import plan_problem

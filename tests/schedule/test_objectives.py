@@ -7,6 +7,7 @@ from random import Random
 
 import pytest
 
+from rho.backend.schedule.answer import Status
 from rho.backend.schedule.problem import (
     Before,
     Combine,
@@ -21,7 +22,6 @@ from rho.backend.schedule.problem import (
     PhaseTask,
     Place,
     Problem,
-    Status,
     Ticks,
 )
 from rho.backend.schedule.solve import plan_problem

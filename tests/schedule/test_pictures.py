@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from rho.backend.graph.phases import PhaseId, ValueId
+from rho.backend.schedule.answer import Answer, Baseline, Proof, Schedule, Shard, Status, Transfer
 from rho.backend.schedule.pictures.chart import MOST_LANES, BarKind, Chart, time_text
 from rho.backend.schedule.pictures.gantt_svg import colour, gantt_svg
 from rho.backend.schedule.pictures.gantt_text import gantt_text
@@ -19,16 +20,11 @@ from rho.backend.schedule.pictures.page import plan_page
 from rho.backend.schedule.pictures.trace import trace_json
 from rho.backend.schedule.plan.model import (
     Buffer,
-    Device,
-    DeviceId,
     FenceId,
     FenceStep,
     FreeStep,
     LoopStep,
     Plan,
-    PlannedLink,
-    PlannedPhase,
-    PlannedRead,
     Prediction,
     Queue,
     QueueKind,
@@ -38,23 +34,8 @@ from rho.backend.schedule.plan.model import (
     TransferStep,
     WaitStep,
 )
-from rho.backend.schedule.problem import (
-    Answer,
-    Baseline,
-    DeviceGroup,
-    DeviceIndex,
-    Edge,
-    Link,
-    PhaseIndex,
-    PhaseTask,
-    Problem,
-    Proof,
-    Schedule,
-    Shard,
-    Status,
-    Ticks,
-    Transfer,
-)
+from rho.backend.schedule.plan.parts import Device, DeviceId, PlannedLink, PlannedPhase, PlannedRead
+from rho.backend.schedule.problem import DeviceGroup, DeviceIndex, Edge, Link, PhaseIndex, PhaseTask, Problem, Ticks
 
 CPU, GPU, BUS = DeviceId("cpu0"), DeviceId("gpu0"), DeviceId("pcie0")
 

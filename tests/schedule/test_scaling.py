@@ -5,18 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from random import Random
 
-from rho.backend.schedule.problem import (
-    Deadline,
-    DeviceGroup,
-    Edge,
-    Line,
-    Link,
-    PhaseIndex,
-    PhaseTask,
-    Problem,
-    Status,
-    Ticks,
-)
+from rho.backend.schedule.answer import Status
+from rho.backend.schedule.problem import Deadline, DeviceGroup, Edge, Line, Link, PhaseIndex, PhaseTask, Problem, Ticks
 from rho.backend.schedule.solve import plan_problem
 from rho.backend.schedule.solve.reprove import reprove
 from rho.backend.schedule.solve.scaling import common_ticks, in_larger_ticks, in_own_ticks

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rho.backend.schedule.answer import Status
 from rho.backend.schedule.problem import (
     DeviceGroup,
     Edge,
@@ -21,7 +22,6 @@ from rho.backend.schedule.problem import (
     Problem,
     Select,
     Speculate,
-    Status,
     Ticks,
 )
 from rho.backend.schedule.solve.budget import FAST

@@ -8,7 +8,8 @@ from random import Random
 
 import pytest
 
-from rho.backend.schedule.problem import Contention, DeviceGroup, Edge, PhaseIndex, PhaseTask, Problem, Status, Ticks
+from rho.backend.schedule.answer import Status
+from rho.backend.schedule.problem import Contention, DeviceGroup, Edge, PhaseIndex, PhaseTask, Problem, Ticks
 from rho.backend.schedule.solve import plan_problem
 from rho.backend.schedule.solve.bounds import Bounds
 from rho.backend.schedule.solve.costs import Costs

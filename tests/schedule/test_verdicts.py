@@ -9,6 +9,7 @@ from random import Random
 import pytest
 from share import repeats
 
+from rho.backend.schedule.answer import Schedule
 from rho.backend.schedule.problem import (
     Adjacent,
     Before,
@@ -26,7 +27,6 @@ from rho.backend.schedule.problem import (
     Place,
     Problem,
     Replicate,
-    Schedule,
     Split,
     Ticks,
     Together,

@@ -11,12 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rho.backend.schedule.answer import Answer, Conflict, Proof, Schedule, Shard, Status, Transfer
 from rho.backend.schedule.files.directives import DirectivesRejected, resolve_texts
 from rho.backend.schedule.files.solve import solve
 from rho.backend.schedule.problem import (
-    Answer,
     Combine,
-    Conflict,
     DeviceGroup,
     DeviceIndex,
     Duplex,
@@ -28,12 +27,7 @@ from rho.backend.schedule.problem import (
     PhaseTask,
     Place,
     Problem,
-    Proof,
-    Schedule,
-    Shard,
-    Status,
     Ticks,
-    Transfer,
 )
 from rho.backend.schedule.solve import plan_problem
 from rho.backend.schedule.solve.budget import FAST

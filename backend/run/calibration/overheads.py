@@ -21,7 +21,8 @@ from ....typechecker.core import Core
 from ...graph import bind, lower, optimise
 from ...graph.bind import BoundGraph
 from ...graph.phases import LibraryPhase, Loop, Phase
-from ...schedule.plan.model import Device, Plan
+from ...schedule.plan.model import Plan
+from ...schedule.plan.parts import Device
 from ...schedule.single.one_device import HOME, Detail, plan_one_device
 from ..binding import bind_sizes
 from ..cpu import CpuBackend

@@ -23,7 +23,8 @@ import numpy as np
 from ....typechecker.elements import Kind as Element
 from ....typechecker.sizes import SizeVariable
 from ...graph import traverse
-from ...schedule.plan.model import DeviceId, Queue, Step, TransferStep
+from ...schedule.plan.model import Queue, Step, TransferStep
+from ...schedule.plan.parts import DeviceId
 from ..cpu import CpuBackend
 from ..cpu.kinds import stored
 from ..machine import Machine

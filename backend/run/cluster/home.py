@@ -24,7 +24,8 @@ from ....lang.diagnostics import Diagnostic, RunFailed
 from ....lang.source import Span
 from ...devices.profile import Profile
 from ...graph import BoundGraph
-from ...schedule.plan.model import DeviceId, Plan
+from ...schedule.plan.model import Plan
+from ...schedule.plan.parts import DeviceId
 from ..cpu import CpuBackend
 from ..distributed import Pace
 from ..executor import execute_plan

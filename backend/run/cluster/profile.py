@@ -17,7 +17,7 @@ from typing import Final
 from ...devices.profile import DeviceProfile, LinkProfile, Profile
 from ...devices.tables import Table
 from ...devices.ticks import Duplex
-from ...schedule.plan.model import DeviceId
+from ...schedule.plan.parts import DeviceId
 from .membership import Member
 
 RESERVE: Final = Fraction(2, 5)

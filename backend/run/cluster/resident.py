@@ -25,7 +25,8 @@ from typing import Any, Final
 from ....lang.diagnostics import RunFailed
 from ....lang.opening import read_text
 from ...graph import BoundGraph
-from ...schedule.plan.model import DeviceId, Plan
+from ...schedule.plan.model import Plan
+from ...schedule.plan.parts import DeviceId
 from ..cpu import CpuBackend
 from ..distributed import Pace
 from ..executor import execute_plan

@@ -15,19 +15,8 @@ from dataclasses import dataclass, field
 from typing import NewType, TypeAlias
 
 from ...graph.phases import PhaseId
-from ...schedule.plan.model import (
-    DeviceId,
-    FreeStep,
-    JoinStep,
-    LoopStep,
-    Plan,
-    Queue,
-    QueueKind,
-    Step,
-    TransferStep,
-    WaitStep,
-    inside,
-)
+from ...schedule.plan.model import FreeStep, JoinStep, LoopStep, Plan, Queue, QueueKind, Step, TransferStep, WaitStep, inside
+from ...schedule.plan.parts import DeviceId
 
 Process = NewType("Process", int)
 """0 is home."""

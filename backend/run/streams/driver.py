@@ -16,7 +16,8 @@ from ....typechecker.scalars import identity_of
 from ...graph import traverse
 from ...graph.phases import PLACES, Input, LibraryPhase, Output, Structured, ValueId
 from ...schedule.facts.sharding import is_ordered
-from ...schedule.plan.model import Device, DeviceId, StreamStep
+from ...schedule.plan.model import StreamStep
+from ...schedule.plan.parts import Device, DeviceId
 from ...schedule.single.one_device import Detail, plan_one_device
 from ...schedule.streams.carries import Along, function_of
 from ...schedule.streams.flow import flow_of

@@ -15,7 +15,7 @@ from ....lang.diagnostics import RunFailed
 from ....typechecker.sizes import Size
 from ...graph import traverse
 from ...graph.phases import Fold, Loop, Map, Phase, ValueId
-from ...schedule.plan.model import DeviceId
+from ...schedule.plan.parts import DeviceId
 from ..failures import CheckFailed, iteration_of, locate
 from ..machine import Action, Machine, Observer
 from ..memory import Memory

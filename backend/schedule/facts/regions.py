@@ -9,7 +9,7 @@ from ...graph.phases import Branch, Fold, Graph, Loop, Map, Phase, PhaseId
 from ...loops.iterations import iteration_of
 from ...loops.lower.region import Region, literals_of, lower_region
 from ...loops.lower.values import Unsupported
-from ..plan.model import Lies, PlannedRegion
+from ..plan.parts import Lies, PlannedRegion
 
 
 def regions_of(graph: Graph, spread: Container[PhaseId] = ()) -> tuple[PlannedRegion, ...]:

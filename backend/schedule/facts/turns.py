@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from ...graph.bind import BoundGraph
 from ...graph.phases import Loop, PhaseId
 from ...graph.turns import Turn, leaving, turn_of
-from ..plan.model import Box, DeviceId, JoinStep, LoopStep, Plan, Step, SubPlan, TransferStep
+from ..plan.model import Box, JoinStep, LoopStep, Plan, Step, SubPlan, TransferStep
+from ..plan.parts import DeviceId
 
 Part = tuple[int, LoopStep | JoinStep]
 """A queue, and its step of a loop."""

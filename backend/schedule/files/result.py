@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ..problem import Problem, Proof, Schedule, Status
+from ..answer import Proof, Schedule, Status
+from ..problem import Problem
 from ..timeline.fences import QueueKind, Step, StepKind, Synchronisation
 from .solve import Solved
 

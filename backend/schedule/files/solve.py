@@ -6,7 +6,8 @@ import time
 from dataclasses import dataclass, replace
 from typing import Final
 
-from ..problem import Answer, Objective, PhaseIndex, Problem, Select
+from ..answer import Answer
+from ..problem import Objective, PhaseIndex, Problem, Select
 from ..solve.batches import unrolled
 from ..solve.budget import DEFAULT, Budget
 from ..solve.speculation import plan_selects

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from ..problem import Answer, Problem, Schedule
+from ..answer import Answer, Schedule
+from ..problem import Problem
 from ..timeline.graph import StepGraph, starts_in
 from ..timeline.memory import buffers, memory
 from ..timeline.timing import Timer, decisions_of

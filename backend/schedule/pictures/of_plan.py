@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Final
 
 from ...graph.phases import PhaseId, ValueId
+from ..answer import Status
 from ..plan.explain import bytes_text
 from ..plan.explain_queues import chunks_text
 from ..plan.model import (
@@ -23,7 +24,6 @@ from ..plan.model import (
     JoinStep,
     LoopStep,
     Plan,
-    PlannedPhase,
     QueueKind,
     RowsStep,
     RunStep,
@@ -34,7 +34,7 @@ from ..plan.model import (
     inside,
     phases_of,
 )
-from ..problem import Status
+from ..plan.parts import PlannedPhase
 from .chart import (
     Arrow,
     Axis,

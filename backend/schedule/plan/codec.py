@@ -16,7 +16,8 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Annotated, Any, Final, Never, Union, get_args, get_origin, get_type_hints
 
-from .model import AS_OBJECT, TAGS
+from .model import TAGS
+from .parts import AS_OBJECT
 
 LARGEST: Final = 1 << 62
 """Numbers of a plan are less: bytes, ticks, ids."""

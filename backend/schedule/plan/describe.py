@@ -30,7 +30,8 @@ from ...graph.phases import (
     ValueId,
 )
 from ...graph.registry import is_unread
-from .model import DeviceId, Plan, PlannedPhase, PlannedRead, RowsStep, RunStep, inside, phases_of
+from .model import Plan, RowsStep, RunStep, inside, phases_of
+from .parts import DeviceId, PlannedPhase, PlannedRead
 
 Number = Callable[[Size], int]
 

@@ -23,7 +23,6 @@ from .model import (
     JoinStep,
     LoopStep,
     Plan,
-    PlannedPhase,
     RowsStep,
     RunStep,
     Step,
@@ -32,6 +31,7 @@ from .model import (
     TransferStep,
     WaitStep,
 )
+from .parts import PlannedPhase
 
 _INDENT = "  "
 

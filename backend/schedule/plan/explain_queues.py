@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from ...graph.phases import PhaseId, ValueId
-from ..problem import Status
+from ..answer import Status
 from .explain import bytes_text
 from .explain_classes import folded, ranges
 from .model import (
@@ -23,13 +23,11 @@ from .model import (
     BranchStep,
     CellsStep,
     CombineStep,
-    DeviceId,
     FenceStep,
     FreeStep,
     JoinStep,
     LoopStep,
     Plan,
-    PlannedPhase,
     Prediction,
     Queue,
     QueueKind,
@@ -39,6 +37,7 @@ from .model import (
     TransferStep,
     WaitStep,
 )
+from .parts import DeviceId, PlannedPhase
 
 _INDENT = "  "
 

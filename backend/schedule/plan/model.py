@@ -27,16 +27,24 @@ from typing import Annotated, Final, NewType, TypeAlias
 
 from ....lang.records import dataclass
 from ...graph.phases import PhaseId, ValueId
-from ..problem import Baseline, Proof, Status
+from ..answer import Baseline, Proof, Status
+from .parts import (
+    AS_OBJECT,
+    Counts,
+    Device,
+    DeviceId,
+    PlannedChunks,
+    PlannedFile,
+    PlannedLink,
+    PlannedPhase,
+    PlannedRegion,
+    PlannedStore,
+)
 
 SCHEMA: Final = "plan/2"
-AS_OBJECT: Final = "an object"
-"""Of pairs of a name and a number: how `codec` writes them."""
 ALIGNMENT: Final = 512
 
-DeviceId = NewType("DeviceId", str)
 FenceId = NewType("FenceId", int)
-Counts: TypeAlias = Annotated[tuple[tuple[str, int], ...], AS_OBJECT]
 Box: TypeAlias = tuple[tuple[int, int], ...]
 """An interval [start, stop) an axis.  See Note [Boxes]."""
 
@@ -54,105 +62,6 @@ class Role(Enum):
     CONSTANT = "constant"
     VALUE = "value"
     ALIAS = "alias"  # a view of another buffer: no bytes of its own
-
-
-@dataclass(frozen=True, slots=True)
-class Device:
-    """A memory and a team of threads.  `memory` is None where no limit was declared; `kind` is its class in the profile."""
-
-    id: DeviceId
-    backend: str
-    threads: int = 1
-    memory: int | None = None
-    kind: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedLink:
-    """A link of the topology that transfers name by `id`; its ends are ids or groups of devices."""
-
-    id: str
-    source: str
-    target: str
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedRead:
-    value: ValueId
-    projection: str
-    bytes: int
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedPhase:
-    """One phase as numbers: `axes` pairs a size with `parallel` or `reduce`, `operations` counts by class.  `scratch`: the bytes
-    that its step needs beside operands and results, as memory is planned with."""
-
-    id: PhaseId
-    op: str
-    label: str
-    span: tuple[str, int, int]
-    axes: tuple[tuple[int, str], ...]
-    reads: tuple[PlannedRead, ...]
-    results: tuple[ValueId, ...]
-    bytes_read: int
-    bytes_written: int
-    scratch: int
-    operations: Counts
-    device: DeviceId
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedFile:
-    """A file of the program: the first is the program itself, others are what it uses."""
-
-    name: str
-    text: str
-
-
-class Access(Enum):
-    """What a pass does with a store."""
-
-    READ = "read"
-    WRITE = "written"
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedStore:
-    """An input that is read, or an output that is written, tile by tile: its bytes as they are stored."""
-
-    name: str
-    access: Access
-    bytes: int
-
-
-class Lies(Enum):
-    """Where a component of the state of a compiled loop lies."""
-
-    IN_PLACE = "in place"
-    TWO_BUFFERS = "two buffers"
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedChunks:
-    """A phase of which a device runs up to `count` shards one after the other; the plan's bound is of all schedules with at most
-    `of` a device."""
-
-    phase: PhaseId
-    count: int
-    of: int
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedRegion:
-    """An outermost loop, fold, scan or map: compiled as one region, with its state, or phase by phase, `because` of something.
-
-    Fused phases and chains along rows (`RowsStep`) are regions as they are."""
-
-    phase: PhaseId
-    states: tuple[Lies, ...]
-    cells: bool
-    because: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,10 +18,11 @@ from ....lang.tree import DirectiveWord
 from ....typechecker.core import Core, Print, ValueId
 from ....typechecker.quantities.walk import blocks_of, captured, operands_of, results_of
 from ...devices.profile import Profile
+from ..answer import Conflict
 from ..files.directive_reader import Named, Scope
 from ..files.directives import resolve
 from ..machines import to_devices
-from ..problem import Conflict, DeviceGroup, Directive, Edge, PhaseIndex, PhaseTask, Problem, Ticks
+from ..problem import DeviceGroup, Directive, Edge, PhaseIndex, PhaseTask, Problem, Ticks
 from ..solve.smt.order_texts import order_hint
 from ..solve.smt.orders import order_conflict
 from ..solve.smt.placing import placing_conflict

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from ...graph import traverse
 from ...graph.costs import Types
 from ...graph.phases import Input, ValueId
+from ..answer import Shard, Transfer
 from ..facts.sharding import box_of, result_boxes, space_of
 from ..facts.workspace import Numbers
 from ..plan.model import Box
-from ..problem import Shard, Transfer
 from .problem_of import ProgramProblem
 
 

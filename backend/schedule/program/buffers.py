@@ -12,10 +12,11 @@ from typing import Final, TypeAlias
 
 from ...graph import traverse
 from ...graph.phases import Input
+from ..answer import Schedule
 from ..facts.sharding import MOST_PAIRS, meet
 from ..facts.workspace import Numbers
-from ..plan.model import ALIGNMENT, Box, Buffer, DeviceId, Role
-from ..problem import Schedule
+from ..plan.model import ALIGNMENT, Box, Buffer, Role
+from ..plan.parts import DeviceId
 from .problem_of import ProgramProblem
 
 MOST_SEARCHED: Final = 256

@@ -17,8 +17,8 @@ from ...devices.profile import DeviceProfile, Profile
 from ...graph import traverse
 from ...graph.bind import BoundGraph
 from ...graph.phases import Input, Output, Phase, PhaseId
+from ..answer import Answer
 from ..facts.sharding import Cut, cuts_of
-from ..problem import Answer
 from ..solve.budget import FAST
 from ..solve.objectives import plan_objectives
 from ..solve.values import energy

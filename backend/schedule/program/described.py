@@ -16,23 +16,13 @@ from ...graph import traverse
 from ...graph.arms import branches_of, with_arms_out
 from ...graph.bind import BoundGraph
 from ...graph.phases import Input, Output
+from ..answer import Answer, Baseline, Status
 from ..facts.regions import regions_of
 from ..facts.workspace import Numbers
-from ..plan.model import (
-    ALIGNMENT,
-    BranchStep,
-    CellsStep,
-    Device,
-    FreeStep,
-    LoopStep,
-    Plan,
-    PlannedPhase,
-    QueueKind,
-    RunStep,
-    WaitStep,
-)
+from ..plan.model import ALIGNMENT, BranchStep, CellsStep, FreeStep, LoopStep, Plan, QueueKind, RunStep, WaitStep
+from ..plan.parts import Device, PlannedPhase
 from ..plan.stored import plan_object
-from ..problem import Answer, Baseline, Objective, Status
+from ..problem import Objective
 from ..single.one_device import HOME, described, plan_one_device, step_of
 from ..solve.costs import Costs
 from ..solve.heuristics import baselines

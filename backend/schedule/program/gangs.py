@@ -21,8 +21,9 @@ from ...graph import traverse
 from ...graph.bind import BoundGraph
 from ...graph.phases import Loop, PhaseId
 from ...graph.turns import Axes, can_turn_together
+from ..answer import Answer, Proof, Status
 from ..plan.model import ALIGNMENT
-from ..problem import Answer, Before, Line, Objective, PhaseIndex, Problem, Proof, Status, Ticks
+from ..problem import Before, Line, Objective, PhaseIndex, Problem, Ticks
 from ..solve.bounds import Bounds
 from ..solve.budget import FAST, Budget
 from ..solve.costs import Costs

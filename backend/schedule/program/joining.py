@@ -11,9 +11,10 @@ from collections.abc import Sequence
 
 from ...graph import traverse
 from ...graph.phases import ValueId
+from ..answer import Schedule, Shard
 from ..facts.sharding import operand_boxes, reads_of
-from ..plan.model import Box, DeviceId, JoinStep, LoopStep, Queue, QueueKind, Step, TransferStep, WaitStep
-from ..problem import Schedule, Shard
+from ..plan.model import Box, JoinStep, LoopStep, Queue, QueueKind, Step, TransferStep, WaitStep
+from ..plan.parts import DeviceId
 from .boxes import Boxes
 from .problem_of import ProgramProblem
 from .together import Gang

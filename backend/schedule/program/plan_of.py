@@ -18,6 +18,7 @@ from math import prod
 from ...devices.writing import fingerprint
 from ...graph import traverse
 from ...graph.phases import Input, Output, ValueId
+from ..answer import Answer, Schedule, Shard, Transfer
 from ..facts.regions import regions_of
 from ..facts.sharding import operand_boxes, reads_of
 from ..facts.workspace import Numbers
@@ -26,17 +27,11 @@ from ..plan.model import (
     BranchStep,
     CellsStep,
     CombineStep,
-    Device,
-    DeviceId,
     FenceId,
     FenceStep,
     FreeStep,
     LoopStep,
     Plan,
-    PlannedChunks,
-    PlannedFile,
-    PlannedLink,
-    PlannedPhase,
     Prediction,
     Queue,
     QueueKind,
@@ -46,7 +41,8 @@ from ..plan.model import (
     TransferStep,
     WaitStep,
 )
-from ..problem import Answer, Keep, Schedule, Shard, Transfer
+from ..plan.parts import Device, DeviceId, PlannedChunks, PlannedFile, PlannedLink, PlannedPhase
+from ..problem import Keep
 from ..single.one_device import described, step_of
 from ..timeline.fences import StepKind, Synchronisation, synchronise
 from .boxes import Boxes

@@ -21,11 +21,13 @@ from ...devices.writing import fingerprint
 from ...graph.arms import branches_of
 from ...graph.bind import BoundGraph
 from ...graph.phases import Input, Output, PhaseId, Print
+from ..answer import Answer, Conflict, Proof, Status
 from ..files.directive_reader import Named, Scope
 from ..files.directives import resolve
 from ..plan.explain_queues import amount, time_text
-from ..plan.model import Plan, PlannedFile
-from ..problem import Answer, Conflict, Deadline, Directive, Line, Objective, PhaseIndex, Problem, Proof, Speculate, Status
+from ..plan.model import Plan
+from ..plan.parts import PlannedFile
+from ..problem import Deadline, Directive, Line, Objective, PhaseIndex, Problem, Speculate
 from ..solve.budget import DEFAULT, Budget
 from ..solve.costs import Costs
 from ..solve.found import Failure, guarded

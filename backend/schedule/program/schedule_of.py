@@ -6,9 +6,10 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from ...graph import traverse
+from ..answer import Answer, CombineStep, Proof, Schedule, Shard, Status, Transfer
 from ..plan.model import BranchStep, CellsStep, JoinStep, LoopStep, Plan, RunStep, TransferStep
 from ..plan.model import CombineStep as PlanCombine
-from ..problem import Answer, CombineStep, DeviceIndex, Objective, PhaseIndex, Proof, Schedule, Shard, Status, Transfer
+from ..problem import DeviceIndex, Objective, PhaseIndex
 from ..timeline.routes import Routes
 from .problem_of import ProgramProblem
 

@@ -15,7 +15,8 @@ from ...graph import traverse
 from ...graph.arms import branches_of, taken_apart, with_arms_out
 from ...graph.bind import BoundGraph
 from ...graph.phases import Branch, Phase, PhaseId, SubGraph
-from ..problem import Answer, Before, Directive, IssueBefore, Objective, PhaseIndex, Place, Problem, Select, Status
+from ..answer import Answer, Status
+from ..problem import Before, Directive, IssueBefore, Objective, PhaseIndex, Place, Problem, Select
 from ..solve.budget import FAST, Budget
 from ..solve.speculation import plan_selects
 from .problem_of import ProgramProblem

@@ -13,22 +13,11 @@ from ...graph import traverse
 from ...graph.bind import BoundGraph
 from ...graph.phases import Loop, Phase, ValueId
 from ...graph.turns import Turn
+from ..answer import Schedule
 from ..facts.sharding import Cut, reads_of, shape_of
-from ..plan.model import ALIGNMENT, DeviceId, Spread, SubPlan
-from ..problem import (
-    DeviceGroup,
-    DeviceIndex,
-    Edge,
-    Line,
-    Link,
-    PhaseIndex,
-    PhaseTask,
-    Problem,
-    Replicate,
-    Schedule,
-    Ticks,
-    Together,
-)
+from ..plan.model import ALIGNMENT, Spread, SubPlan
+from ..plan.parts import DeviceId
+from ..problem import DeviceGroup, DeviceIndex, Edge, Line, Link, PhaseIndex, PhaseTask, Problem, Replicate, Ticks, Together
 from ..timeline.timing import Mode
 from .cuts import Cuts, Given
 from .needs import WHOLE, Aligned, Need, Whole, need_of

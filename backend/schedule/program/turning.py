@@ -18,14 +18,10 @@ from ...graph import traverse
 from ...graph.bind import BoundGraph
 from ...graph.phases import Loop, Phase, PhaseId, ValueId
 from ...graph.turns import Axes, Turn, leaving, turn_of
+from ..answer import Schedule
 from ..facts.sharding import Cut, cuts_of, shape_of
 from ..plan.model import Spread, SubPlan
-from ..problem import (
-    DeviceGroup,
-    Problem,
-    Schedule,
-    Ticks,
-)
+from ..problem import DeviceGroup, Problem, Ticks
 from ..timeline.timing import Decisions, Mode, Queueing, Sending, Timer
 from .cuts import Cuts, Given, choose_cuts
 from .plan_of import sub_plan_of

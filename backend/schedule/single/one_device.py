@@ -46,14 +46,9 @@ from ..plan.model import (
     BranchStep,
     Buffer,
     CellsStep,
-    Device,
-    DeviceId,
     FreeStep,
     LoopStep,
     Plan,
-    PlannedFile,
-    PlannedPhase,
-    PlannedRegion,
     Queue,
     QueueKind,
     Role,
@@ -62,6 +57,7 @@ from ..plan.model import (
     Step,
     SubPlan,
 )
+from ..plan.parts import Device, DeviceId, PlannedFile, PlannedPhase, PlannedRegion
 
 HOME: Final = DeviceId("cpu0")
 COPY_BELOW: Final = 2

@@ -13,8 +13,9 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
+from ..answer import Schedule
 from ..constraints import restrictions
-from ..problem import LimitMemory, Problem, Schedule
+from ..problem import LimitMemory, Problem
 from ..timeline.prepared import Decisions, Mode, Queueing
 from ..timeline.timing import Timer, decisions_of
 from .budget import Budget

@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from ....lang.diagnostics import RhoError
-from ..problem import Problem, Schedule
+from ..answer import Schedule
+from ..problem import Problem
 from ..verify.schedules import verify_schedule
 
 Listener: TypeAlias = "Callable[[Found], None]"

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from ..problem import Deadline, PhaseIndex, Problem, Schedule
+from ..answer import Schedule
+from ..problem import Deadline, PhaseIndex, Problem
 from ..timeline.fences import Merging, QueueKind, Step, StepKind, Synchronisation, synchronise
 from ..timeline.timing import Queueing, Timer, decisions_of
 

@@ -12,19 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from ..problem import (
-    Answer,
-    Deadline,
-    LimitMachines,
-    Line,
-    Objective,
-    PhaseIndex,
-    Place,
-    Problem,
-    Proof,
-    Schedule,
-    Status,
-)
+from ..answer import Answer, Proof, Schedule, Status
+from ..problem import Deadline, LimitMachines, Line, Objective, PhaseIndex, Place, Problem
 from ..timeline.levels import FOREVER
 from ..timeline.timing import Queueing, Sending, Timer, decisions_of
 from . import plan_problem

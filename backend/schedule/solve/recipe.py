@@ -10,7 +10,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from ....lang.codes import Code
-from ..problem import Answer, Baseline, Conflict, Problem, Proof, Schedule, Status
+from ..answer import Answer, Baseline, Conflict, Proof, Schedule, Status
+from ..problem import Problem
 from ..timeline.orders import order_of
 from ..timeline.timing import Timer
 from .bounding import ENERGETIC, LP_RELAXATION, PARTIAL_SCHEDULES, PATHS, SINGLE_SPLIT

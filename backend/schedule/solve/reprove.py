@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from ..problem import Answer, Objective, Problem, Status
+from ..answer import Answer, Status
+from ..problem import Objective, Problem
 from .recipe import confirmed
 from .smt.conflict import find_conflict
 from .smt.solver import Steps

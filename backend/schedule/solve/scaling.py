@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import replace
 from math import gcd
 
-from ..problem import Answer, Baseline, Deadline, Problem, Proof, Schedule, Ticks
+from ..answer import Answer, Baseline, Proof, Schedule
+from ..problem import Deadline, Problem, Ticks
 
 
 def common_ticks(problem: Problem) -> int:

@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Final, TypeAlias
 
+from ..answer import Answer, Status
 from ..problem import (
     Adjacent,
-    Answer,
     Before,
     Directive,
     Edge,
@@ -33,7 +33,6 @@ from ..problem import (
     Select,
     Speculate,
     Split,
-    Status,
     Ticks,
 )
 from .budget import DEFAULT, Budget

@@ -19,7 +19,8 @@ from math import factorial
 from typing import Final
 
 from ....lang.codes import Code
-from ..problem import Conflict, Directive, PhaseIndex, Schedule, Ticks
+from ..answer import Conflict, Schedule
+from ..problem import Directive, PhaseIndex, Ticks
 from ..timeline.orders import order_of
 from ..timeline.timing import Decisions, Mode, Sending, Timer
 from .costs import Costs

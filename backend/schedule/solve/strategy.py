@@ -12,7 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ..problem import Answer, Conflict, Problem
+from ..answer import Answer, Conflict
+from ..problem import Problem
 from ..timeline.levels import FOREVER
 from ..timeline.timing import Timer
 from .bounds import Bounds

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from ..problem import Objective, Problem, Schedule
+from ..answer import Schedule
+from ..problem import Objective, Problem
 from ..timeline.fences import synchronise
 from ..timeline.routes import Routes
 

@@ -15,7 +15,8 @@ from ...graph import traverse
 from ...graph.bind import BoundGraph
 from ...graph.phases import Input, Phase, PhaseId, ValueId
 from ..facts.sharding import reads_of
-from ..plan.model import Access, FreeStep, Plan, RunStep, StreamStep
+from ..plan.model import FreeStep, Plan, RunStep, StreamStep
+from ..plan.parts import Access
 from .carries import boxes_made, boxes_read
 from .flow import flow_of
 from .passes import Demand, Flow, Pass, demand, out_of_order, part_of

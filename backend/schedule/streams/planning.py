@@ -20,7 +20,8 @@ from ...graph import traverse
 from ...graph.bind import BoundGraph
 from ...graph.phases import Input, LibraryPhase, Loop, Output, Phase, PhaseId, Print, ValueId
 from ...graph.unrolling import hindrance, unrolled
-from ..plan.model import ALIGNMENT, Access, Device, Plan, PlannedFile, PlannedStore, StreamStep
+from ..plan.model import ALIGNMENT, Plan, StreamStep
+from ..plan.parts import Access, Device, PlannedFile, PlannedStore
 from ..single.one_device import Detail, PlannedUnit, plan_one_device
 from .flow import CannotStream, flow_of
 from .parts import with_parts

@@ -28,7 +28,8 @@ from heapq import heapify, heappop, heappush
 from itertools import pairwise
 from typing import Final, TypeAlias
 
-from ..problem import Before, DeviceIndex, Objective, PhaseIndex, Problem, Schedule, Transfer
+from ..answer import Schedule, Transfer
+from ..problem import Before, DeviceIndex, Objective, PhaseIndex, Problem
 from ..synchronisation import Fence, Queue, QueueIndex, QueueKind, Step, StepKind, Synchronisation, Wait
 from .orders import order_of
 from .prepared import Prepared

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final, TypeAlias
 
-from ..problem import CombineStep, DeviceIndex, PhaseIndex, Schedule, Shard, Transfer
+from ..answer import CombineStep, Schedule, Shard, Transfer
+from ..problem import DeviceIndex, PhaseIndex
 from .expand import Read, Send, Steps, merged
 from .prepared import Prepared
 from .simulate import transfer_of

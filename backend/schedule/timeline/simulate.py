@@ -15,7 +15,8 @@ from __future__ import annotations
 from bisect import insort
 from collections.abc import Iterator, Sequence
 
-from ..problem import Combine, CombineStep, DeviceIndex, PhaseIndex, PhaseTask, Schedule, Shard, Together, Transfer
+from ..answer import CombineStep, Schedule, Shard, Transfer
+from ..problem import Combine, DeviceIndex, PhaseIndex, PhaseTask, Together
 from .expand import Output, Send, SendKey, ShardStep, Steps, merged
 from .levels import FOREVER, Levels
 from .prepared import Decisions, Prepared, Sending

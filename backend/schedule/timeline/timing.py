@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from ..problem import Problem, Schedule
+from ..answer import Schedule
+from ..problem import Problem
 from .expand import Steps, expand
 from .levels import FOREVER
 from .prepared import Decisions, Mode, Prepared, Queueing, Sending

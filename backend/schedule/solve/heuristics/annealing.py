@@ -12,7 +12,7 @@ from math import log
 from random import Random
 from typing import Final, TypeAlias
 
-from ...problem import Schedule
+from ...answer import Schedule
 from ...timeline.levels import FOREVER
 from ...timeline.timing import Decisions, Mode, Queueing, Sending, Shortage, Timer
 from .shifting import Shift

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
+from ...answer import Schedule
 from ...constraints import Restrictions
-from ...problem import Schedule
 from ...timeline.prepared import Decisions, Queueing, Sending
 from ...timeline.timing import Timer
 

@@ -12,8 +12,9 @@ from dataclasses import replace
 from typing import Final
 
 from .....lang.codes import Code
+from ...answer import Conflict
 from ...constraints import devices_named
-from ...problem import Conflict, Deadline, Directive, LimitMachines, LimitMemory, Problem
+from ...problem import Deadline, Directive, LimitMachines, LimitMemory, Problem
 from ...timeline.orders import order_of
 from ...timeline.timing import Timer
 from ..bounds import Bounds

@@ -10,12 +10,10 @@ Invariant: each schedule of the problem with the candidate modes satisfies the f
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 
 from ...timeline.routes import Channel
 from .carrying import Carrying
 from .solver import negation
-from .symmetry import equal_devices
 from .vocabulary import Moment, Route, Sending
 
 __all__ = ["Encoding", "Moment", "Route", "Sending"]
@@ -44,8 +42,6 @@ class Encoding(Carrying):
             self.glued(x, z)
         self.copies()
         self.exclusive()
-        for members in equal_devices(shape):
-            self.in_turn(members)
         if shape.timer.limits.machines is not None:
             self.machines(shape.timer.limits.machines)
 
@@ -159,16 +155,6 @@ class Encoding(Carrying):
         devices = sorted({d for p in range(self.shape.count) for d in self.shape.devices[p]})
         weighted = [(self.used(d), 1) for d in devices]
         self.solver.at_most(weighted, limit)
-
-    def in_turn(self, members: Sequence[int]) -> None:
-        """Of equal devices, each is first used no earlier in the list of phases than the one before it."""
-        for one, other in pairwise(members):
-            earlier: list[str] = []
-            for p in self.shape.order:
-                if one in self.shape.devices[p]:
-                    earlier.append(self.on(p, one))
-                if other in self.shape.devices[p]:
-                    self.clause(negation(self.on(p, other)), *earlier)
 
     # ---------------------------------------------------------------------------- resources
 

@@ -10,7 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from ...problem import Problem, Schedule
+from ...answer import Schedule
+from ...problem import Problem
 from ...timeline.timing import Mode
 from .encoding import Encoding
 from .search import Search

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from .....lang.codes import Code
+from ...answer import Conflict
 from ...constraints import allowed_devices, devices_named, restrictions
-from ...problem import Conflict, DeviceIndex, Directive, Keep, LimitMemory, NoSplit, PhaseIndex, Place, Problem, Split
+from ...problem import DeviceIndex, Directive, Keep, LimitMemory, NoSplit, PhaseIndex, Place, Problem, Split
 from ...timeline.timing import Timer
 from ..costs import Costs
 from ..filling import bytes_text, limit_text, most

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TypeAlias
 
-from ...problem import Problem, Schedule
+from ...answer import Schedule
+from ...problem import Problem
 from ...timeline.graph import Key
 from ...timeline.memory import Buffer, buffers, overflow
 from ...timeline.timing import Mode

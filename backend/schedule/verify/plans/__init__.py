@@ -20,7 +20,8 @@ from ....graph.arms import with_arms_out
 from ....graph.bind import BoundGraph
 from ....graph.phases import PhaseId
 from ...facts.turns import Shared, shared_loops
-from ...plan.model import DeviceId, Plan, QueueKind, SubPlan, TransferStep
+from ...plan.model import Plan, QueueKind, SubPlan, TransferStep
+from ...plan.parts import DeviceId
 from ..execution import Execution
 from ..judge import collisions, held_up, needless, ordered, peaks, resident
 from ..violation import Rule, Violation

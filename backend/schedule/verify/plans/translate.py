@@ -23,7 +23,6 @@ from ...plan.model import (
     BranchStep,
     CellsStep,
     CombineStep,
-    DeviceId,
     FenceStep,
     FreeStep,
     JoinStep,
@@ -37,6 +36,7 @@ from ...plan.model import (
     TransferStep,
     WaitStep,
 )
+from ...plan.parts import DeviceId
 from ..execution import Box, Execution, Lack, Match, Piece, Read, Task
 from ..judge import volume
 from ..violation import Rule, Violation

@@ -14,7 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from ...problem import Answer, Problem, Schedule, Status
+from ...answer import Answer, Schedule, Status
+from ...problem import Problem
 from ...synchronisation import Synchronisation
 from ..execution import Execution
 from ..judge import collisions, held_up, needless, ordered, peaks, resident

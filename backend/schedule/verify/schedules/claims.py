@@ -19,7 +19,8 @@ from fractions import Fraction
 from math import ceil
 from typing import Final, assert_never
 
-from ...problem import Answer, CombineStep, DeviceIndex, Edge, Objective, PhaseIndex, Problem, Schedule, Shard, Status
+from ...answer import Answer, CombineStep, Schedule, Shard, Status
+from ...problem import DeviceIndex, Edge, Objective, PhaseIndex, Problem
 from ...synchronisation import Synchronisation
 from ..violation import Rule, Violation
 from .clock import value_of

@@ -8,7 +8,8 @@ from fractions import Fraction
 from math import ceil
 from typing import assert_never
 
-from ...problem import Answer, Objective
+from ...answer import Answer
+from ...problem import Objective
 from ...synchronisation import QueueKind, Synchronisation
 from ..violation import Rule, Violation
 from .facts import Facts

@@ -9,22 +9,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Hashable
 
-from ...problem import (
-    CombineStep,
-    Contention,
-    Duplex,
-    Edge,
-    Keep,
-    LimitMemory,
-    Link,
-    Problem,
-    Replicate,
-    Schedule,
-    Shard,
-    Ticks,
-    Together,
-    Transfer,
-)
+from ...answer import CombineStep, Schedule, Shard, Transfer
+from ...problem import Contention, Duplex, Edge, Keep, LimitMemory, Link, Problem, Replicate, Ticks, Together
 
 
 def up(number: int, size: int) -> int:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from ...problem import Edge, Shard, Transfer
+from ...answer import Shard, Transfer
+from ...problem import Edge
 from ..violation import Rule, Violation
 from .facts import Facts
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from ...problem import CombineStep, Shard, Transfer
+from ...answer import CombineStep, Shard, Transfer
 from ...synchronisation import QueueKind, Step, StepKind, Synchronisation
 from ..violation import Rule, Violation
 from .facts import Facts

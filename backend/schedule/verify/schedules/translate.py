@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from itertools import compress, pairwise
 from math import ceil
 
-from ...problem import Before, CombineStep, Edge, Keep, Replicate, Shard, Transfer
+from ...answer import CombineStep, Shard, Transfer
+from ...problem import Before, Edge, Keep, Replicate
 from ...synchronisation import Step, StepKind, Synchronisation
 from ..execution import Box, Execution, Lack, Match, Piece, Read, Task
 from ..judge import covered
