@@ -7,7 +7,7 @@ from math import prod
 import pytest
 
 from rho.backend.kernels import policy
-from rho.backend.run.cpu import compiled
+from rho.backend.run.cpu import sharing
 from rho.backend.run.cpu.cuts import Cuts
 from rho.tests.kernels.phases import apply, data, phase, projection, read, run, same_bits
 from rho.typechecker.elements import Kind
@@ -22,7 +22,7 @@ def short_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if a few hundred points were long work."""
     monkeypatch.setattr(policy, "LONG_NANOSECONDS", 0.0)
     monkeypatch.setattr(policy, "HEARD_NANOSECONDS", 400.0)
-    monkeypatch.setattr(compiled, "LONG_NANOSECONDS", 0.0)
+    monkeypatch.setattr(sharing, "LONG_NANOSECONDS", 0.0)
 
 
 @pytest.mark.parametrize("reduction", [None, "add", "max", "least_place"])

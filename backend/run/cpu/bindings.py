@@ -33,10 +33,11 @@ from ..native.layouts import Layouts
 from ..native.tuning import Example
 from ..pool import ALIGNMENT
 from . import launching
+from .bound import Bound
 from .compiled import CompiledRun, layout_of
 from .gathering import Outside
 from .kinds import DTYPES, NumArray
-from .launching import HELPERS_PLACE, LONG_NANOSECONDS, Base, Bound, combining_words, launch_words, on_bases, words_of
+from .launching import HELPERS_PLACE, LONG_NANOSECONDS, Base, on_bases, words_of
 from .loops import LoopRun
 from .row_kernels import BoundRows
 from .rows import RowsRun
@@ -273,12 +274,11 @@ def _launch(
         for (value, _), dtype in zip(targets, bound.dtypes, strict=True)
     ]
     rows = results if bound.partials == 1 else [binding.room((bound.partials, *bound.shape), dtype) for dtype in bound.dtypes]
-    words = launch_words(bound, bases, [(row, 0) for row in rows], turns)
-    binding.launch(words, bound.duration * max(1, turns))
+    binding.share(bound.pieces(turns), [*bases, *((row, 0) for row in rows)])
     binding.kernels.append(bound.kernel)
     for place, (row, result) in enumerate(zip(rows, results, strict=True)):
         if row != result:
-            binding.launch(combining_words(bound, place, (row, 0), (result, 0)), 0)
+            binding.share(bound.joining(place), [(row, 0), (result, 0)])
     order = sorted(range(len(bound.order)), key=bound.order.__getitem__)
     return [
         (np.empty(bound.shape, dtype).transpose(order), (result, 0)) for dtype, result in zip(bound.dtypes, results, strict=True)

@@ -9,9 +9,8 @@ Neighbours: `backend.kernels` (what is bound), `cuts` (pieces), `structured` (de
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable, Mapping, Sequence
-from math import inf, prod
+from math import prod
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -36,11 +35,11 @@ from ...schedule.facts.workspace import workspace
 from ..failures import CheckFailed
 from ..pool import ALIGNMENT, room, trim
 from ..sums_numpy import combine_tree
-from ..team import run_boxes
+from .bound import Bound, combiners, joined
 from .complexes import in_parts
 from .cuts import Cuts, Made, Reduction, Work, cuts_of
 from .kinds import DTYPES, NumArray
-from .launching import LONG_NANOSECONDS, Bound, Piece, combiners, entry, joined, launch_of
+from .launching import Block, moved
 from .layouts import broadcasts, contiguous
 from .packing import packed, to_pack
 from .reals import PLAIN
@@ -113,22 +112,9 @@ class CompiledRun:
         return self.finish(bound, results)
 
     def run_directly(self, bound: Bound, arrays: Sequence[NumArray]) -> tuple[Any, ...]:
-        """One call, in a block of words that is used again (by one run at a time)."""
-        words = bound.pieces[0].words
-        try:
-            block, address = bound.blocks.pop()
-        except IndexError:
-            block = (ctypes.c_int64 * len(words))(*words)
-            address = ctypes.addressof(block)
+        """One call."""
         results = tuple([room(bound.shape, dtype) for dtype in bound.dtypes])
-        for place, array in zip(bound.operand_places, arrays, strict=True):
-            block[place] = array.__array_interface__["data"][0]
-        for place, array in zip(bound.result_places, results, strict=True):
-            block[place] = array.__array_interface__["data"][0]
-        code = bound.call(address)
-        if code:
-            self.fail(bound.kernel, code - 1, block[-1])
-        bound.blocks.append((block, address))
+        self.call(bound, arrays, results)
         return results
 
     # ------------------------------------------------------------------------------------------ binding
@@ -196,21 +182,19 @@ class CompiledRun:
         nest = self.nest(packed(arrays, packs))
         head = 2 * kernel.axes + kernel.scalars
         each = 1 + kernel.axes
-        operand_places = tuple(head + i * each for i in range(len(arrays)))
+        places = [head + i * each for i in range(len(arrays))]
         first = head + len(arrays) * each
-        result_places = tuple(first + i * (1 + kernel.result_axes) for i in range(len(self.body.results)))
+        places += [first + i * (1 + kernel.result_axes) for i in range(len(self.body.results))]
         cells = nest.sizes if kernel.form is Form.MAP else nest.sizes[:-1]
         work = Work(policy.work(self.body, self.points), self.threads, kernel.lanes, self.reduction())
         cuts = cuts_of(nest, work)
-        pieces: Sequence[Piece] = Made(cuts.count, lambda place: self.piece(nest, cells, cuts, place))
-        pieces = tuple(pieces) if cuts.count <= MOST_KEPT else pieces
+        blocks: Sequence[Block] = Made(cuts.count, lambda place: self.block(nest, cells, cuts, places, place))
+        blocks = tuple(blocks) if cuts.count <= MOST_KEPT else blocks
         shape = tuple(self.space[axis] for axis in nest.order)
-        call = entry(address, inf if self.body.steps else work.nanoseconds)
         dtypes = tuple(DTYPES[result.kind] for result in self.body.results)
         combine = combiners([r.reduction or "" for r in self.body.results], [r.kind for r in self.body.results], cuts.partials)
-        helpers = min(self.threads, len(pieces)) - 1
-        return Bound(kernel, call, pieces, operand_places, result_places, shape, nest.order, cuts.partials, dtypes, packs,
-                     address=address, combine=combine, duration=work.nanoseconds, helpers=helpers)  # fmt: skip
+        return Bound(kernel, address, blocks, len(places), self.threads, work.nanoseconds, shape, nest.order, cuts.partials,
+                     dtypes, packs, combine)  # fmt: skip
 
     @property
     def is_whole(self) -> bool:
@@ -222,19 +206,19 @@ class CompiledRun:
             return Reduction.NONE
         return Reduction.WHOLE if self.is_whole else Reduction.SUMS
 
-    def piece(self, nest: Nest, cells: tuple[int, ...], cuts: Cuts, place: int) -> Piece:
+    def block(self, nest: Nest, cells: tuple[int, ...], cuts: Cuts, places: Sequence[int], place: int) -> Block:
+        """The words of a piece; `places`: of the addresses in them."""
         ranges = cuts.ranges(place)
         words = [*(stop - start for start, stop in ranges), *(start for start, _ in ranges), *self.scalars]
         for strides in nest.strides:
             words += [0, *strides]
-        starts: list[int] = []
+        starts = [sum(start * step for (start, _), step in zip(ranges, own, strict=True)) for own in nest.strides]
         for result in self.body.results:
             strides = contiguous(cells, result.kind.bytes)
             ahead = cuts.partial(place) * prod(cells) * result.kind.bytes
             starts.append(ahead + sum(start * step for (start, _), step in zip(ranges, strides, strict=False)))
             words += [0, *strides[:-1]]
-        operands = tuple(sum(start * step for (start, _), step in zip(ranges, own, strict=True)) for own in nest.strides)
-        return Piece((*words, 0), operands, tuple(starts))
+        return Block((*words, 0), moved(places, [(number, 0) for number in range(len(places))], starts))
 
     # ---------------------------------------------------------------------------------------- running
 
@@ -254,40 +238,10 @@ class CompiledRun:
 
     def call(self, bound: Bound, arrays: Sequence[NumArray], results: Sequence[NumArray], turns: int = 0) -> None:
         """Run every piece; `turns`: how often a repeated body.  CheckFailed: the first failure in the order of the pieces."""
-        turns_place = 2 * bound.kernel.axes + bound.kernel.trip
-        sources = [array.__array_interface__["data"][0] for array in arrays]
-        targets = [array.__array_interface__["data"][0] for array in results]
-        pieces, call, length = bound.pieces, bound.call, len(bound.pieces[0].words)
-        if len(pieces) > 1 and bound.duration * max(1, turns) < LONG_NANOSECONDS:
-            launch = launch_of(bound, turns)
-            if launch is not None:
-                code, word = launch.run([*sources, *targets])
-                if code:
-                    self.fail(bound.kernel, code - 1, word)
-                return
-        block_type = ctypes.c_int64 * length
-        failed: dict[int, tuple[int, int]] = {}
-
-        def work(place: int, owners: tuple[Sequence[NumArray], ...] = (arrays, results)) -> None:
-            # An interrupt may end the run while a thread is in here: the arrays live as long as this function.
-            piece = pieces[place]
-            block = block_type(*piece.words)
-            if turns:
-                block[turns_place] = turns
-            for at, source, offset in zip(bound.operand_places, sources, piece.operands, strict=True):
-                block[at] = source + offset
-            for at, target, offset in zip(bound.result_places, targets, piece.results, strict=True):
-                block[at] = target + offset
-            code = call(ctypes.addressof(block))
-            if code:
-                failed[place] = (code - 1, block[length - 1])
-
-        if len(pieces) == 1:
-            work(0)
-        else:
-            run_boxes(range(len(pieces)), lambda: work, min(self.threads, len(pieces)))
-        if failed:
-            self.fail(bound.kernel, *failed[min(failed)])
+        addresses = [array.__array_interface__["data"][0] for array in (*arrays, *results)]
+        code, word = bound.pieces(turns).outcome(addresses, (arrays, results))
+        if code:
+            self.fail(bound.kernel, code - 1, word)
 
     def fail(self, kernel: Kernel, place: int, word: int) -> None:
         """Let NumPy's check of the value say what is wrong with it.  MemoryError: there was none to work in."""

@@ -22,14 +22,16 @@ from .launching import LONG_NANOSECONDS, Block, Launch, entry, words_of
 class Pieces:
     """The numbers of bases in blocks are places in the `addresses` of a run.  Launches below `longest` nanoseconds are native."""
 
-    __slots__ = ("_call", "_launch", "address", "blocks", "nanoseconds", "threads")
+    __slots__ = ("_call", "_launch", "_spare", "address", "blocks", "nanoseconds", "threads")
 
     def __init__(self, address: int, blocks: Sequence[Block], bases: int, threads: int, nanoseconds: float,
-                 longest: float = LONG_NANOSECONDS) -> None:  # fmt: skip
+                 longest: float | None = None) -> None:  # fmt: skip
         self.address, self.blocks, self.nanoseconds = address, blocks, nanoseconds
         self.threads = min(threads, len(blocks))
         self._call = entry(address, nanoseconds)
         self._launch: Launch | None = None
+        self._spare: list[Any] = []
+        longest = LONG_NANOSECONDS if longest is None else longest
         if self.threads > 1 and nanoseconds < longest and (made := native()) is not None:
             words = words_of(address, blocks, self.threads - 1, nanoseconds)
             if words is not None:
@@ -42,28 +44,42 @@ class Pieces:
 
     def run(self, addresses: Sequence[int], owners: Any) -> int:
         """The code of the first piece that fails, 0 if none does; `owners`: arrays that live until all is done."""
+        return self.outcome(addresses, owners)[0]
+
+    def outcome(self, addresses: Sequence[int], owners: Any) -> tuple[int, int]:
+        """The same, and the last word of that piece."""
         if self._launch is not None:
-            code, _ = self._launch.run(addresses)
+            code, word = self._launch.run(addresses)
         elif len(self.blocks) == 1:
-            code = self._called(0, addresses)
+            code, word = self._called(0, addresses)
         else:
-            codes = [0] * len(self.blocks)
+            failed: dict[int, tuple[int, int]] = {}
 
             def work(place: int, owners: Any = owners) -> None:
-                codes[place] = self._called(place, addresses)
+                # An interrupt may end the run while a thread is in here: the arrays live as long as this function.
+                outcome = self._called(place, addresses)
+                if outcome[0]:
+                    failed[place] = outcome
 
-            run_boxes(range(len(codes)), lambda: work, self.threads)
-            code = next(filter(None, codes), 0)
+            run_boxes(range(len(self.blocks)), lambda: work, self.threads)
+            code, word = failed[min(failed)] if failed else (0, 0)
         if code == NO_MEMORY:
             raise MemoryError
-        return code
+        return code, word
 
-    def _called(self, place: int, addresses: Sequence[int]) -> int:
+    def _called(self, place: int, addresses: Sequence[int]) -> tuple[int, int]:
+        """The words of a lone piece are used again, by one run at a time."""
         block = self.blocks[place]
-        words = (ctypes.c_int64 * len(block.words))(*block.words)
+        try:
+            words = self._spare.pop()
+        except IndexError:
+            words = (ctypes.c_int64 * len(block.words))(*block.words)
         for at, (number, ahead) in block.addresses:
             words[at] = ahead if number is None else addresses[number] + ahead
-        return self._call(ctypes.addressof(words))
+        outcome = self._call(ctypes.addressof(words)), words[-1] if words else 0
+        if len(self.blocks) == 1:
+            self._spare.append(words)
+        return outcome
 
 
 def run_once(address: int, calls: Sequence[Sequence[int]], threads: int, nanoseconds: float, owners: Any) -> int:

@@ -1,0 +1,92 @@
+"""A kernel bound to operands of one layout, and what joins its partial results.
+
+Neighbours: `compiled` (binds), `sharing` (runs the pieces), `bindings` (puts them into native programs).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any, Final
+
+import numpy as np
+
+from ...kernels.ir import Kernel
+from ...kernels.store import address_of
+from ...loops.written import Joining
+from ..native import native
+from .cuts import Made
+from .kinds import NumArray
+from .launching import Block
+from .packing import Pack
+from .sharing import Pieces
+
+_MOST_KEPT: Final = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A kernel for operands of one layout; the `bases` of its blocks are operands, then results.
+
+    `partials`: how many partial results each cell has (1 unless the reduce axis is cut); `combine`: what joins those of
+    each result (none: NumPy).  `duration`: nanoseconds on one thread, roughly.  `packs`: operands to be packed first."""
+
+    kernel: Kernel
+    address: int
+    blocks: Sequence[Block]
+    bases: int
+    threads: int
+    duration: float
+    shape: tuple[int, ...]
+    order: tuple[int, ...]
+    partials: int
+    dtypes: tuple[np.dtype[Any], ...]
+    packs: tuple[Pack, ...] = ()
+    combine: tuple[int, ...] = ()
+    made: dict[int, Pieces] = field(default_factory=dict)
+
+    @property
+    def is_direct(self) -> bool:
+        """Is a run one call on the operands as they are, whose results are as they are made?"""
+        return not self.packs and self.partials == 1 and len(self.blocks) == 1 and list(self.order) == sorted(self.order)
+
+    def pieces(self, turns: int = 0) -> Pieces:
+        """`turns`: how often a repeated body."""
+        found = self.made.get(turns)
+        if found is not None:
+            return found
+        while len(self.made) >= _MOST_KEPT:
+            self.made.popitem()
+        blocks = Made(len(self.blocks), lambda place: self.repeated(self.blocks[place], turns)) if turns else self.blocks
+        pieces = Pieces(self.address, blocks, self.bases, self.threads, self.duration * max(1, turns))
+        return self.made.setdefault(turns, pieces)
+
+    def repeated(self, block: Block, turns: int) -> Block:
+        words = list(block.words)
+        words[2 * self.kernel.axes + self.kernel.trip] = turns
+        return Block(words, block.addresses)
+
+    def joining(self, place: int) -> Pieces:
+        """What joins the partial results of result number `place`; its bases are these and the result."""
+        cells = prod(self.shape)
+        words = [self.partials, cells, 0, cells * self.dtypes[place].itemsize, 0]
+        return Pieces(self.combine[place], [Block(words, [(2, (0, 0)), (4, (1, 0))])], 2, 1, 0)
+
+
+def joined(bound: Bound, place: int, rows: NumArray) -> NumArray | None:
+    """The partial results of result number `place` (which are written over) as one; None where NumPy has to join them."""
+    if not bound.combine:
+        return None
+    result = np.empty(rows.shape[1:], rows.dtype)
+    arrays = rows, result
+    bound.joining(place).run([array.__array_interface__["data"][0] for array in arrays], arrays)
+    return result
+
+
+def combiners(functions: Sequence[str], kinds: Sequence[Any], partials: int) -> tuple[int, ...]:
+    """The addresses of what joins partial results; none where there are none, or one of them cannot be had."""
+    if partials == 1 or native() is None:
+        return ()
+    found = [address_of(Joining(function, kind)) for function, kind in zip(functions, kinds, strict=True)]
+    return tuple(address for address in found if address is not None) if None not in found else ()
