@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 from ...typechecker.elements import Kind
@@ -22,6 +23,7 @@ from ..loops.ir import Apply, Call, Fail, For, If, Index, Load, LoopKind, Number
 from ..loops.iterations import iteration_of
 from ..loops.lower.region import FIRST, LAST, Region, lower_region
 from ..loops.lower.values import Unsupported
+from ..loops.transform import runs_in_tiles
 from .forms import Number as Numbers
 from .forms import Types
 from .points import application_rate
@@ -59,7 +61,7 @@ def region_of(phase: Loop | Fold | Map, types: Types, rates: Rates) -> Region | 
         known = phase, types, None
         with suppress(Unsupported):
             region = lower_region(phase, types, rates.guards, rates.literals)
-            if iteration_of(phase, types).is_for_region(calls=region.calls):
+            if iteration_of(phase, types).is_for_region(calls=region.calls, in_tiles=partial(runs_in_tiles, region.program)):
                 known = phase, types, region
         _regions[id(phase)] = known
     return known[2]

@@ -51,11 +51,12 @@ class Iteration:
         """Nanoseconds by Python, roughly."""
         return _PHASE_NANOSECONDS * self.phases + _FUNCTION_NANOSECONDS * self.functions
 
-    def is_for_region(self, *, calls: bool) -> bool:
-        """Is it better as machine code on one thread than with all threads for each phase?  Loops inside have one thread anyway,
-        and by themselves they would copy their state each time.  `calls`: are some of its phases routines?"""
+    def is_for_region(self, *, calls: bool, in_tiles: Callable[[], bool]) -> bool:
+        """Is it better as machine code than with all threads for each phase?  Loops inside have one thread anyway, and by
+        themselves they would copy their state each time.  `calls`: are some of its phases routines?  `in_tiles`: do threads share
+        its rows?"""
         most = _POINTS_A_PHASE * self.phases if calls else _MOST_POINTS
-        return self.outside_loops <= most + _COPIED * self.state
+        return self.outside_loops <= most + _COPIED * self.state or (not calls and in_tiles())
 
 
 def iteration_of(phase: Phase, types: Types) -> Iteration:

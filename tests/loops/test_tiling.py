@@ -11,8 +11,9 @@ import pytest
 import rho
 from rho.backend.loops import interpret
 from rho.backend.loops.check import problems
+from rho.backend.loops.iterations import Iteration
 from rho.backend.loops.text import parse
-from rho.backend.loops.transform import optimise
+from rho.backend.loops.transform import optimise, runs_in_tiles
 from rho.backend.loops.transform.tiling import PARAMETERS, Tiled, tiled
 from rho.backend.run.cpu import ranges, regions, tiles
 from rho.backend.run.cpu.tiles import Rows, Stretches, stretches_of
@@ -166,3 +167,14 @@ def test_trapezoids_interpreted(count: int) -> None:
             interpret.run(made.program, numbers, {"x": array}, meaning)
         results.append(array[0].tobytes())
     assert results[0] == results[1]
+
+
+def test_large_loops_are_regions_where_threads_share_their_rows() -> None:
+    """Others are better phase by phase, each on all threads."""
+    shared = parse(LOOP.format(shape="2, n", body=ROD))
+    alone = parse(LOOP.format(shape="2, n", body="for i in 0..n serial { p = x[b, 0] x[-b + 1, i] = p }"))
+    large, small = (Iteration(4, points, points, 0, 20) for points in (1 << 30, 1 << 10))
+    for program, is_shared in ((shared, True), (alone, False)):
+        assert large.is_for_region(calls=False, in_tiles=lambda program=program: runs_in_tiles(program)) is is_shared
+        assert small.is_for_region(calls=False, in_tiles=lambda program=program: runs_in_tiles(program))
+    assert not large.is_for_region(calls=True, in_tiles=lambda: runs_in_tiles(shared))

@@ -14,11 +14,25 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Final, TypeAlias
 
 from .. import dumping
 from ..ir import Program
-from . import contracting, dead, folding, forwarding, fusing, hoisting, narrowing, sharing, splitting, unrolling, vectorising
+from . import (
+    contracting,
+    dead,
+    folding,
+    forwarding,
+    fusing,
+    hoisting,
+    narrowing,
+    sharing,
+    splitting,
+    tiling,
+    unrolling,
+    vectorising,
+)
 
 Transformation: TypeAlias = Callable[[Program], Program]
 
@@ -38,6 +52,12 @@ PIPELINE: Final[tuple[tuple[Transformation, tuple[Transformation, ...]], ...]] =
     (splitting.run, (folding.run, unrolling.run, folding.run, *_TIDY)),
 )
 """Transformations in their order, each with what clears up after it."""
+
+
+@lru_cache(64)
+def runs_in_tiles(program: Program) -> bool:
+    """Can the iterations of a program be done for some rows at a time (`tiling`), once it is optimised?"""
+    return tiling.tiled(optimise(program)) is not None
 
 
 def optimise(program: Program) -> Program:

@@ -23,7 +23,7 @@ from ...loops.iterations import Iteration, Phase, iteration_of, trips_of
 from ...loops.llvm import calls_of, llvm_text, words_of
 from ...loops.lower.region import Region, literals_of, lower_region
 from ...loops.lower.values import Data, Given, Unsupported
-from ...loops.transform import optimise, progressions
+from ...loops.transform import optimise, progressions, runs_in_tiles
 from ...loops.transform.progressions import Direction, Known, Progression
 from ...loops.transform.tiling import Tiled, tiled
 from ..device import Types
@@ -101,14 +101,14 @@ class RegionRun:
         if self.reason or mode is policy.Mode.OFF or not is_installed():
             return None
         trips, iteration = trips_of(self.phase, memory, types.number), self.iteration(types)
-        if trips <= 0 or not iteration.is_for_region(calls=self.region is not None and self.region.calls):
+        if trips <= 0:
             return None
         self.saved += trips * iteration.by_phases
         if mode is policy.Mode.AUTO and self.saved < _LEAST_SAVED:
             return None
         if not self.asked:
             self.lower(types, program)
-        if self.region is None or not iteration.is_for_region(calls=self.region.calls):
+        if self.region is None or not self.is_one(self.region, iteration):
             return None
         arrays = self.inputs(memory, lambda constant: backend_of(1).constant(constant, types))
         if arrays is None:
@@ -118,6 +118,9 @@ class RegionRun:
         if compiled is None:
             return None
         return Ranges(self.phase, iteration, self.region, compiled, arrays, types, backend_of, threads).results(memory, trips)
+
+    def is_one(self, region: Region, iteration: Iteration) -> bool:
+        return iteration.is_for_region(calls=region.calls, in_tiles=lambda: runs_in_tiles(region.program))
 
     def is_better(self, memory: Mapping[ValueId, Any], types: Types, program: Phases, drafted: float | None = None) -> bool:
         """Better than what takes so many nanoseconds, or (before that is known) one native launch a phase and iteration?"""
@@ -129,7 +132,7 @@ class RegionRun:
             return False
         if not self.asked:
             self.lower(types, program)
-        if self.region is None or not iteration.is_for_region(calls=self.region.calls):
+        if self.region is None or not self.is_one(self.region, iteration):
             return False
         calls = sum(routine.phase is not None for routine in self.region.routines)
         if calls and drafted is None:

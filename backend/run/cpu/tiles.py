@@ -67,9 +67,10 @@ def stretches_of(rows: Rows, turns: int, threads: int) -> Stretches | None:
     is_shared = threads > 1 and rows.nanoseconds * rows.count * min(turns, _MOST_TURNS) >= policy.CREW_NANOSECONDS
     team = threads if is_shared else 1
     slope = 2 * rows.reach * rows.levels
-    height = min(cache_bytes() // 2 // max(1, rows.bytes), -(-rows.count // team))
+    room = cache_bytes() * 3 // 4
+    height = min(room // max(1, rows.bytes), -(-rows.count // team))
     most = min(turns, _MOST_TURNS, height // slope)
-    if most < _LEAST_TURNS or rows.bytes * rows.count <= cache_bytes() // 2:  # bands of a thread each, wherever they lie
+    if most < _LEAST_TURNS or rows.bytes * rows.count <= room:  # bands of a thread each, wherever they lie
         height = -(-rows.count // team)
         most = max(1, min(turns, _MOST_TURNS, height // (2 * slope)))
     bands = -(-rows.count // height)

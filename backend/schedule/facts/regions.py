@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator
+from functools import partial
 
 from ...graph import traverse
 from ...graph.phases import Branch, Fold, Graph, Loop, Map, Phase, PhaseId
 from ...loops.iterations import iteration_of
 from ...loops.lower.region import Region, literals_of, lower_region
 from ...loops.lower.values import Unsupported
+from ...loops.transform import runs_in_tiles
 from ..plan.parts import Lies, PlannedRegion
 
 
@@ -26,7 +28,8 @@ def lowered_loops(graph: Graph) -> Iterator[tuple[Loop | Fold | Map, Region | Un
         except Unsupported as unsupported:
             yield phase, unsupported
             continue
-        is_one = iteration_of(phase, graph.types).is_for_region(calls=region.calls)
+        in_tiles = partial(runs_in_tiles, region.program)
+        is_one = iteration_of(phase, graph.types).is_for_region(calls=region.calls, in_tiles=in_tiles)
         yield phase, region if is_one else Unsupported("they are large, and have all threads")
 
 
