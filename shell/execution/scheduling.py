@@ -76,8 +76,9 @@ def scheduling_of(arguments: Arguments, use: Use) -> Scheduling | None:
     """What the options ask; None if nothing does."""
     if not any(arguments.has(name) for name in (*OPTIONS, "--plan", "--simulate", "--cluster", "--restarts")):
         return None
-    if arguments.has("--fast") and (arguments.has("--prove") or arguments.has("--budget")):
-        raise UsageError("--fast goes without --prove and --budget", "it asks no solver")
+    given = [option for option in ("--budget", "--prove", "--fast") if arguments.has(option)]
+    if len(given) > 1:
+        raise UsageError(f"{given[0]} and {given[1]} say how long to search, each another way", "give one of them")
     effort = Effort.FAST if arguments.has("--fast") else Effort.PROVE if arguments.has("--prove") else Effort.DEFAULT
     if arguments.value("--plan") is not None and any(arguments.has(name) for name in OPTIONS if name != "--devices"):
         raise UsageError("--plan runs a plan as it is stored", "options of the planner have no use beside it")
@@ -162,16 +163,7 @@ def budget_of(scheduling: Scheduling) -> Budget:
 
     base = {Effort.FAST: FAST, Effort.DEFAULT: DEFAULT, Effort.PROVE: PROVE}[scheduling.effort]
     base = replace(base, without=frozenset(scheduling.without))
-    if scheduling.budget is None:
-        return base
-    factor = scheduling.budget / _DEFAULT_SECONDS
-    steps = None if base.steps is None else max(1, int(base.steps * factor))
-    watchdog = None if base.seconds is None else max(base.seconds, 4 * scheduling.budget)
-    return replace(base, moves=max(1, int(base.moves * factor)), steps=steps, seconds=watchdog)
-
-
-_DEFAULT_SECONDS = 5.0
-"""What the default counts stand for."""
+    return base if scheduling.budget is None else base.lasting(scheduling.budget)
 
 
 def stored(loaded: Loaded, scheduling: Scheduling) -> Plan:

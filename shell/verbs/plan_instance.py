@@ -15,9 +15,8 @@ from ...backend.schedule.files.directives import DirectivesRejected
 from ...backend.schedule.files.fields import InstanceError
 from ...backend.schedule.files.read import read_instance
 from ...backend.schedule.files.result import gap_of, result_json, result_text
-from ...backend.schedule.files.solve import Solved, budget_of, solve
+from ...backend.schedule.files.solve import Solved, solve
 from ...backend.schedule.problem import Contention, Objective, Problem
-from ...backend.schedule.solve.budget import DEFAULT, FAST, PROVE, Budget
 from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, RhoError
 from ...lang.opening import Pipes, read_text
@@ -29,6 +28,7 @@ from ..cli.exits import Exit
 from ..cli.results import to_json, wants_json, write_whole
 from ..display.plan_output import picture, picture_asked
 from ..display.progress import planning
+from ..execution.scheduling import Scheduling, Use, budget_of, scheduling_of
 
 _FOR_PROGRAMS = ("--check", "--diff", "--in", "--set", "--allow-read", "--max-memory", "--max-time", "--strict",
                  "--pareto", "--points", "--point", "--weights", "--deadline")  # fmt: skip
@@ -45,7 +45,7 @@ def run(arguments: Arguments, console: Console) -> Exit:
         )
     if arguments.positional:
         raise UsageError(f"rho plan --instance takes one file: `{arguments.positional[0]}` is one too many")
-    budget = replace(_budget(arguments), without=frozenset(arguments.values("--without")))
+    budget = budget_of(scheduling_of(arguments, Use.LOOK) or Scheduling(Use.LOOK))
     try:
         problem = _problem(file, arguments)
     except InstanceError as error:
@@ -86,26 +86,6 @@ def _problem(file: str, arguments: Arguments) -> Problem:
     )  # fmt: skip
     objectives = tuple(Objective(name) for name in dict.fromkeys(arguments.values("--objective")))
     return replace(problem, objectives=objectives) if objectives else problem
-
-
-def _budget(arguments: Arguments) -> Budget:
-    given = [option for option in ("--budget", "--prove", "--fast") if arguments.has(option)]
-    if len(given) > 1:
-        raise UsageError(f"rho plan: {given[0]} and {given[1]} say how long to search, each another way", "give one of them")
-    if arguments.has("--prove"):
-        return PROVE
-    if arguments.has("--fast"):
-        return FAST
-    said = arguments.value("--budget")
-    if said is None:
-        return DEFAULT
-    try:
-        seconds = float(said.removesuffix("s"))
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds <= 10**6:
-        raise UsageError(f"--budget {said}: write a number of seconds such as 20")
-    return budget_of(seconds)
 
 
 def _write(arguments: Arguments, console: Console, text: str) -> None:

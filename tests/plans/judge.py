@@ -8,17 +8,17 @@ are beyond it; such plans are not to be given to it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from fractions import Fraction
-from itertools import pairwise, product
-from math import prod
+from itertools import product
 from random import Random
 from typing import Any
 
 from rho.backend.graph.phases import Affine, Graph, Input, LibraryPhase, Phase, Read, Structured
 
-from .prices import Box, Prices, n
+from .judge_boxes import holds, operands_of, results_of, touches, uncovered, volume
+from .judge_times import Timed
+from .prices import Box, n
 
 GRAIN = 512
 """Bytes that buffers are rounded up to."""
@@ -76,21 +76,11 @@ def judge(plan: Mapping[str, Any], profile: Mapping[str, Any], graph: Graph) -> 
     return judged.faults
 
 
-class _Judge:
+class _Judge(Timed):
     def __init__(self, plan: Mapping[str, Any], profile: Mapping[str, Any], graph: Graph) -> None:
-        self.plan, self.profile, self.graph = plan, profile, graph
-        self.prices = Prices(graph, profile, plan["tick_ns"])
-        self.phases: dict[int, Phase] = {int(phase.id): phase for phase in graph.phases}
-        self.queues = plan["main"]["queues"]
-        self.combined = {step["phase"] for _, step in self.steps("combine")}
-        self.faults: list[str] = []
+        super().__init__(plan, profile, graph)
         self.state = Running()
-        self.home: str = plan["home"]
-        self.ends = 0
         self.random = Random(7)
-
-    def fault(self, text: str) -> None:
-        self.faults.append(text)
 
     def check(self) -> None:
         self.cover()
@@ -98,191 +88,6 @@ class _Judge:
         self.play()
         self.memory()
         self.prediction()
-
-    def steps(self, *kinds: str) -> Iterator[tuple[str, dict[str, Any]]]:
-        for queue in self.queues:
-            for step in queue["steps"]:
-                if step["step"] in kinds:
-                    yield queue["device"], step
-
-    # ------------------------------------------------------------------------------ shapes
-
-    def shape(self, value: int) -> tuple[int, ...]:
-        return tuple(map(n, self.graph.types[value].shape))  # type: ignore[index]
-
-    def width(self, value: int) -> int:
-        return self.graph.types[value].element.kind.bytes  # type: ignore[index]
-
-    def space(self, phase: Phase) -> tuple[int, ...]:
-        if isinstance(phase, Structured):
-            return tuple(n(axis.size) for axis in phase.axes)
-        return self.shape(results_of(phase)[0]) if results_of(phase) else ()
-
-    def box(self, phase: Phase, step: Mapping[str, Any]) -> Box:
-        if step.get("box") is None:
-            return tuple((0, size) for size in self.space(phase))
-        return tuple((first, stop) for first, stop in step["box"])
-
-    def made(self, phase: Phase, box: Box) -> list[tuple[int, Box]]:
-        """Each result of a shard, and which part of it."""
-        if isinstance(phase, Structured):
-            parallel = sum(axis.kind.value == "parallel" for axis in phase.axes)
-            return [(int(r.value), box[:parallel]) for r in phase.results]
-        results = results_of(phase)
-        if not results:
-            return []
-        first = self.shape(results[0])
-        found = []
-        for value in results:
-            part = [(0, size) for size in self.shape(value)]
-            for axis, (own, size) in enumerate(zip(box, first, strict=True)):
-                if own != (0, size):
-                    part[axis] = own
-            found.append((value, tuple(part)))
-        return found
-
-    def is_partial(self, phase: Phase, box: Box) -> bool:
-        """Does the shard sum only some of what is summed, or is what it makes said to be put together?"""
-        if int(phase.id) in self.combined:
-            return True
-        if not isinstance(phase, Structured):
-            return False
-        return any(axis.kind.value == "reduce" and own != (0, n(axis.size)) for axis, own in zip(phase.axes, box, strict=True))
-
-    def cover(self) -> None:
-        """Every phase once: the boxes of its steps tile its space."""
-        boxes: dict[int, list[Box]] = {}
-        for _, step in self.steps("run", "loop", "branch", "cells"):
-            if step["phase"] not in self.phases:
-                self.fault(f"there is no phase {step['phase']}")
-                continue
-            boxes.setdefault(step["phase"], []).append(self.box(self.phases[step["phase"]], step))
-        for id, phase in self.phases.items():
-            space, mine = self.space(phase), boxes.get(id, [])
-            inside = all(
-                len(box) == len(space)
-                and all(0 <= a < b <= size or size == a == b == 0 for (a, b), size in zip(box, space, strict=True))
-                for box in mine
-            )
-            apart = not any(_meet(a, b) for i, a in enumerate(mine) for b in mine[:i]) if len(mine) > 1 else True
-            if not mine or not inside or not apart or sum(map(_volume, mine)) != prod(space):
-                self.fault(f"phase {id} is not done exactly once: {mine} of {space}")
-
-    # ------------------------------------------------------------------------------ ticks
-
-    def times(self) -> None:
-        """Steps take what the profile says, and exclude each other on devices and channels."""
-        for queue in self.queues:
-            free = 0
-            for step in queue["steps"]:
-                if "start" not in step:
-                    continue
-                last = step["busy"] if step["step"] == "transfer" else step["end"]
-                if queue["kind"] == "compute":
-                    if step["start"] < free:
-                        self.fault(f"{queue['device']} begins a step at {step['start']}, busy until {free}")
-                    free = max(free, last)
-                self.ends = max(self.ends, step.get("arrive", last))
-                if not 0 <= step["start"] <= last:
-                    self.fault(f"a step on {queue['device']} ends before it starts: {step['start']}, {last}")
-        for device, step in self.steps("run"):
-            phase = self.phases.get(step["phase"])
-            if phase is None:
-                continue
-            box = None if step["box"] is None else self.box(phase, step)
-            ticks = self.prices.shard(phase, device, box)
-            if ticks is not None and ticks != step["end"] - step["start"]:
-                self.fault(f"phase {step['phase']} {box} on {device} takes {ticks} ticks, not {step['end'] - step['start']}")
-        self.channels()
-        self.combines()
-
-    def link(self, source: str, target: str) -> tuple[Mapping[str, Any], bool] | None:
-        """The link that leads from one device to another, and whether it was declared in that direction."""
-
-        def at(device: str, end: str) -> bool:
-            return device == end or device.partition("[")[0] == end
-
-        links = self.profile.get("link", [])
-        for link in links:
-            if at(source, link["from"]) and at(target, link["to"]):
-                return link, True
-        for link in links:
-            if link.get("duplex", "half") != "simplex" and at(source, link["to"]) and at(target, link["from"]):
-                return link, False
-        return None
-
-    def channels(self) -> None:
-        used: dict[tuple[object, ...], list[tuple[int, int]]] = {}
-        for _, step in self.steps("transfer"):
-            source, target = step["source"], step["target"]
-            said = f"{source} → {target} at {step['start']}"
-            if not self.profile.get("link"):
-                if step["start"] != step["arrive"]:
-                    self.fault(f"{said}: takes time without any link")
-                continue
-            found = self.link(source, target)
-            if found is None:
-                self.fault(f"{said}: there is no link")
-                continue
-            link, forwards = found
-            rate = self.rate(link)
-            busy = 0 if rate is None else -(-step["bytes"] * rate.denominator // rate.numerator)
-            if busy != step["busy"] - step["start"]:
-                self.fault(f"{said}: {step['bytes']} bytes take {busy} ticks, not {step['busy'] - step['start']}")
-            if step["arrive"] - step["busy"] != -(-link.get("latency_ns", 0) // self.plan["tick_ns"]):
-                self.fault(f"{said}: arrives {step['arrive'] - step['busy']} ticks after it was sent")
-            if rate is not None and step["busy"] > step["start"]:
-                used.setdefault(self.channel(link, source, target, forwards), []).append((step["start"], step["busy"]))
-        for channel, spans in used.items():
-            spans.sort()
-            for (_, end), (start, _) in pairwise(spans):
-                if start < end:
-                    self.fault(f"channel {channel} is used twice at {start}")
-
-    def rate(self, link: Mapping[str, Any]) -> Fraction | None:
-        """Bytes a tick, that of the largest transfer which the table knows (docs/devices.md)."""
-        if "size" not in link:
-            return None
-        rate = Fraction(link["size"][-1], max(1, link["ns"][-1] - link.get("latency_ns", 0)))
-        return (rate.limit_denominator(10_000) or rate) * self.plan["tick_ns"]
-
-    def channel(self, link: Mapping[str, Any], source: str, target: str, forwards: bool) -> tuple[object, ...]:
-        near, far = (source, target) if forwards else (target, source)
-        direction: object = None
-        if link.get("duplex") == "full":
-            direction = source < target if link["from"] == link["to"] else forwards
-        group = link.get("group")
-        if group is None:
-            return link["from"], link["to"], *sorted((near, far)), direction
-        if group.endswith("[i]"):
-            counted = near if "[" in near else far
-            return group, counted.partition("[")[2], direction
-        return group, direction
-
-    def combines(self) -> None:
-        """A combine takes its ticks for every shard."""
-        shards: dict[int, int] = {}
-        for _, step in self.steps("run"):
-            shards[step["phase"]] = shards.get(step["phase"], 0) + 1
-        for device, step in self.steps("combine"):
-            phase = self.phases.get(step["phase"])
-            if not isinstance(phase, Structured) or device != self.home:
-                self.fault(f"phase {step['phase']} is combined on {device}")
-                continue
-            ticks = shards.get(step["phase"], 0) * self.prices.combine(self.partial_bytes(phase))
-            if step["end"] - step["start"] != ticks:
-                self.fault(f"combining phase {step['phase']} takes {ticks} ticks, not {step['end'] - step['start']}")
-
-    def partial_bytes(self, phase: Structured) -> int:
-        """Sums of numbers with rounding send the sums of whole subtrees of blocks; any other reduction one number a cell."""
-        size = sum(prod(self.shape(int(r.value))) * self.width(int(r.value)) for r in phase.results)
-        length = next(n(axis.size) for axis in phase.axes if axis.kind.value == "reduce")
-        ordered = any(
-            r.reduction in ("add", "mul") and self.graph.types[r.value].element.kind.value in ("f32", "f64", "c64", "c128")
-            for r in phase.results
-        )
-        blocks = -(-length // 4096)
-        return size * (2 * (blocks - 1).bit_length() - 1 if ordered and blocks > 1 else 1)
 
     # ------------------------------------------------------------------------------ order
 
@@ -346,7 +151,7 @@ class _Judge:
         for need in self.needs(phase, box, whole):
             self.needed(name, device, need, step["start"], step["end"], past)
         for value, part in self.made(phase, box):
-            size = _volume(part) * self.width(value)
+            size = volume(part) * self.width(value)
             piece = Piece(device, part, step["end"], step["start"], which, place, size, step["end"])
             if self.is_partial(phase, box):
                 self.state.partials.setdefault(step["phase"], []).append(piece)
@@ -368,7 +173,7 @@ class _Judge:
         for value in results_of(phase) if phase is not None else ():
             whole = tuple((0, size) for size in self.shape(value))
             piece = Piece(
-                self.home, whole, step["end"], step["start"], which, place, _volume(whole) * self.width(value), step["end"]
+                self.home, whole, step["end"], step["start"], which, place, volume(whole) * self.width(value), step["end"]
             )
             self.state.pieces.setdefault((self.home, value), []).append(piece)
 
@@ -394,7 +199,7 @@ class _Judge:
                 self.fault(f"{name}: there is no partial result")
             self.state.partials.setdefault(int(phase.id), []).extend(sent)
             return
-        least = _volume(box) * self.width(value)
+        least = volume(box) * self.width(value)
         if step["bytes"] < least:
             self.fault(f"{name}: {step['bytes']} bytes are said of {least}")
         self.needed(name, source, self.all_of(value, box), step["start"], step["arrive"], past, sends=True)
@@ -409,7 +214,7 @@ class _Judge:
                     step["start"],
                     which,
                     place,
-                    _volume(box) * self.width(other),
+                    volume(box) * self.width(other),
                     step["arrive"],
                     brought=True,
                 )
@@ -423,28 +228,28 @@ class _Judge:
             piece for piece in pieces
             if past.get(piece.queue, -1) >= piece.place and piece.ready + (sync if piece.brought else 0) <= start
         ]  # fmt: skip
-        missing = [point for point in need.points if not any(_holds(piece.box, point) for piece in there)]
+        missing = [point for point in need.points if not any(holds(piece.box, point) for piece in there)]
         if need.box is not None and not missing:
-            missing = [tuple(first for first, _ in box) for box in _uncovered(need.box, [piece.box for piece in there])]
+            missing = [tuple(first for first, _ in box) for box in uncovered(need.box, [piece.box for piece in there])]
         if missing:
-            known = any(_holds(piece.box, missing[0]) for piece in pieces)
+            known = any(holds(piece.box, missing[0]) for piece in pieces)
             self.fault(f"{name}: item {missing[0]} of value {need.value} is {'not yet' if known else 'not'} there")
         for piece in there:
-            if need.hull is not None and _touches(piece.box, need.hull):
+            if need.hull is not None and touches(piece.box, need.hull):
                 piece.read, piece.dies = True, max(piece.dies, end)
 
     # ------------------------------------------------------------------------------ what is read
 
     def corners(self, box: Box) -> list[tuple[int, ...]]:
         """The corners of a box, and some points inside; none of an empty one."""
-        if _volume(box) == 0:
+        if volume(box) == 0:
             return []
         ends = [sorted({a, b - 1}) for a, b in box]
         found = [point for point, _ in zip(product(*ends), range(SAMPLES), strict=False)]
         return found + [tuple(self.random.randrange(a, b) for a, b in box) for _ in range(SAMPLES if box else 0)]
 
     def all_of(self, value: int, box: Box) -> Need:
-        return Need(value, self.corners(box), box if _volume(box) else None)
+        return Need(value, self.corners(box), box if volume(box) else None)
 
     def needs(self, phase: Phase, box: Box, whole: bool) -> Iterator[Need]:
         """What a shard reads of each operand."""
@@ -561,98 +366,6 @@ class _Judge:
                     self.fault(f"the baseline {baseline['name']} is below the bound")
                 if baseline["ticks"] is not None and baseline["ticks"] < first:
                     self.fault(f"the baseline {baseline['name']} is better")
-
-    def objective(self, name: str) -> int:
-        """Makespan, ticks of the busiest device or channel, millijoules, devices that compute, waits of devices."""
-        if name == "latency":
-            return self.ends
-        if name == "machines":
-            return len({device for device, _ in self.steps("run", "loop", "branch", "cells")})
-        if name == "syncs":
-            computing = [queue for queue in self.queues if queue["kind"] == "compute"]
-            return sum(step["step"] == "wait" for queue in computing for step in queue["steps"])
-        busy: dict[object, int] = {}
-        for device, step in self.steps("run", "loop", "branch", "cells", "combine"):
-            busy[device] = busy.get(device, 0) + step["end"] - step["start"]
-        if name == "throughput":
-            for _, step in self.steps("transfer"):
-                found = self.link(step["source"], step["target"])
-                if found is not None:
-                    channel = self.channel(found[0], step["source"], step["target"], found[1])
-                    busy[channel] = busy.get(channel, 0) + step["busy"] - step["start"]
-            return max(busy.values(), default=0)
-        return self.energy(busy)
-
-    def energy(self, busy: Mapping[object, int]) -> int:
-        """Millijoules: idle power of what is on all the time, active power instead where a step runs, links by the byte."""
-        saving, total = self.profile.get("power_off_unused", False), Fraction(0)
-        on = {device for device, _ in self.steps("run", "loop", "branch", "cells", "combine")} | {self.home}
-        for _, step in self.steps("transfer"):
-            on |= {step["source"], step["target"]}
-            found = self.link(step["source"], step["target"])
-            if found is not None:
-                total += Fraction(str(found[0].get("energy_pj_per_byte", 0))) * step["bytes"]
-        for described in self.plan["devices"]:
-            device, tick = self.prices.device(described["id"]), self.plan["tick_ns"]
-            total += tick * (device.active_mw - device.idle_mw) * busy.get(described["id"], 0)
-            if not saving or described["id"] in on:
-                total += tick * device.idle_mw * self.ends
-        return -(-total.numerator // (total.denominator * 10**9))
-
-
-# ------------------------------------------------------------------------------------------ boxes and graphs
-
-
-def results_of(phase: Phase) -> tuple[int, ...]:
-    if isinstance(phase, Structured):
-        return tuple(int(r.value) for r in phase.results)
-    if hasattr(phase, "results"):
-        return tuple(map(int, phase.results))
-    return (int(phase.result),) if hasattr(phase, "result") else ()
-
-
-def operands_of(phase: Phase) -> tuple[int, ...]:
-    for name in ("args", "initial"):
-        if hasattr(phase, name):
-            return tuple(map(int, getattr(phase, name)))
-    return (int(phase.arg),) if hasattr(phase, "arg") else ()
-
-
-def _holds(box: Box, point: tuple[int, ...]) -> bool:
-    return all(a <= at < b for (a, b), at in zip(box, point, strict=True))
-
-
-def _volume(box: Box) -> int:
-    return prod(b - a for a, b in box)
-
-
-def _meet(one: Box, other: Box) -> bool:
-    return all(max(a, c) < min(b, d) for (a, b), (c, d) in zip(one, other, strict=True))
-
-
-def _touches(one: Box, hull: Box) -> bool:
-    """Is one a part of what is read?  A value without axes always is."""
-    return not hull or _meet(one, hull)
-
-
-def _uncovered(box: Box, others: Sequence[Box]) -> list[Box]:
-    """What is left of a box beside others."""
-    rest = [box]
-    for other in others:
-        rest = [part for one in rest for part in _minus(one, other)]
-    return rest
-
-
-def _minus(box: Box, other: Box) -> list[Box]:
-    if not _meet(box, other):
-        return [box] if box else []
-    found, middle = [], list(box)
-    for axis, ((a, b), (c, d)) in enumerate(zip(box, other, strict=True)):
-        for first, stop in ((a, min(b, c)), (max(a, d), b)):
-            if first < stop:
-                found.append((*middle[:axis], (first, stop), *box[axis + 1 :]))
-        middle[axis] = (max(a, c), min(b, d))
-    return found
 
 
 def _join(past: Past, other: Past) -> None:

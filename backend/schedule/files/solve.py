@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
-from typing import Final
 
 from ..answer import Answer
 from ..problem import Objective, PhaseIndex, Problem, Select
@@ -13,9 +12,6 @@ from ..solve.budget import DEFAULT, Budget
 from ..solve.speculation import plan_selects
 from ..timeline.fences import Synchronisation, synchronise
 from ..verify.schedules import verify
-
-DEFAULT_SECONDS: Final = 5
-"""What the default budget's counts stand for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +28,6 @@ class Solved:
 
 class BadPlan(Exception):
     """The planner made something that the verifier rejects: a bug in Rho."""
-
-
-def budget_of(seconds: float) -> Budget:
-    """Work that takes about so long on the machine that the default's 5 seconds speak of."""
-    times = seconds / DEFAULT_SECONDS
-    moves, steps = int(DEFAULT.moves * times), int((DEFAULT.steps or 0) * times)
-    return Budget(max(1, moves), max(1, steps), (DEFAULT.seconds or 0) * times, max(1, int(DEFAULT.states * times)))
 
 
 def solve(problem: Problem, budget: Budget = DEFAULT) -> Solved:

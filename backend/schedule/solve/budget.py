@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
+
+DEFAULT_SECONDS: Final = 5
+"""What the default budget's counts stand for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +20,14 @@ class Budget:
     seconds: float | None = None
     states: int = 1_000_000
     without: frozenset[str] = frozenset()
+
+    def lasting(self, seconds: float) -> Budget:
+        """Work that takes about so long on the machine that the default's 5 seconds speak of."""
+        times = seconds / DEFAULT_SECONDS
+        moves, states = (max(1, int(count * times)) for count in (self.moves, self.states))
+        steps = None if self.steps is None else max(1, int(self.steps * times))
+        watchdog = None if self.seconds is None else max(self.seconds, 4 * seconds)
+        return replace(self, moves=moves, steps=steps, states=states, seconds=watchdog)
 
 
 FAST: Final = Budget(400, 0)

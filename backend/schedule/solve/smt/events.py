@@ -6,13 +6,10 @@ constraint, made for one event at a time, when a plan breaks its cap.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ...timeline.graph import COMBINE, PARTIAL, SEND, SHARD, Key
-from ...timeline.memory import ARRIVAL, Buffer
 from .encoding import Encoding, Moment, Sending
-from .realise import Model
 from .solver import negation
 
 
@@ -318,54 +315,3 @@ class Events:
                 guards = (literal, *other_use.guards, *moment.guards)
                 encoding.solver.clause((*map(negation, guards), f"(>= (- {use.start} {moment.base}) {moment.ticks})"))
         return literal
-
-    def forbid(self, made: Model, starts: Mapping[Key, int], device: int, key: Key, held: Sequence[Buffer]) -> bool:
-        """With the modes of this plan, one of the buffers that are on the device at the start of the step must not be.
-
-        For sizes that the formulas know only from below (the hull of what several consumers need)."""
-        encoding, shape = self.encoding, self.shape
-        event = self.of_item(key)
-        if event is None:
-            return False
-        tick, now = event[1], starts[key]
-        involved = {key[1]}
-        choices: list[str] = []
-        for buffer in held:
-            if buffer.device != device or starts[buffer.begin] > now:
-                continue
-            nodes = made.graph.nodes
-            ends = [
-                starts[name] + nodes[name].ticks + (nodes[name].latency if extra == ARRIVAL else extra)
-                for name, extra in buffer.uses
-            ]
-            if not buffer.kept and max(ends) <= now:
-                continue
-            involved.add(buffer.begin[1])
-            involved |= {int(shape.problem.edges[edge].target) for edge in shape.timer.outgoing[buffer.begin[1]]}
-            mine = self.of_item(buffer.begin)
-            if mine is None:
-                return False
-            if buffer.begin != key:
-                choices.append(f"(>= (- {mine[1]} {tick}) 1)")
-            if not buffer.kept:
-                over = [(self.of_item(name), self._length(made, name, extra)) for name, extra in buffer.uses]
-                if any(item is None for item, _ in over):
-                    return False
-                if over:
-                    parts = [f"(>= (- {tick} {item[1]}) {length})" for item, length in over if item is not None]
-                    choices.append(parts[0] if len(parts) == 1 else f"(and {' '.join(parts)})")
-        modes = [encoding.mode_literals[p][made.chosen[p]] for p in sorted(involved)]
-        clause = [*(negation(literal) for literal in modes if literal != "true"), *choices]
-        name = " ".join(clause)
-        if (device, name) in self._stated:
-            return False
-        self._stated.add((device, name))
-        encoding.solver.clause(clause)
-        return True
-
-    def _length(self, made: Model, key: Key, extra: int) -> int:
-        """Ticks from the start of a reader to the end of its use (an in-place reader may take the place at once)."""
-        node = made.graph.nodes[key]
-        if key[0] == SHARD and self.shape.problem.phases[node.phase].inplace:
-            return 0
-        return node.ticks + (node.latency if extra == ARRIVAL else extra)

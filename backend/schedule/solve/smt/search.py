@@ -7,7 +7,7 @@ but being aborted.  `solve.proving` calls `refine`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TypeAlias
@@ -15,7 +15,7 @@ from typing import TypeAlias
 from ...answer import Schedule
 from ...problem import Problem
 from ...timeline.graph import Key
-from ...timeline.memory import Buffer, buffers, overflow
+from ...timeline.memory import buffers, overflow
 from ...timeline.timing import Mode
 from .cuts import Cuts
 from .encoding import Encoding
@@ -117,24 +117,21 @@ class Search:
             if schedule.makespan <= makespan and accept(schedule):
                 if too_much is None:
                     return schedule
-                stated |= self._relieve(model, shifted, too_much, held)
+                stated |= self._relieve(too_much)
         stated |= self._state_flaws(model)
         too_much = overflow(graph, model.starts, held)
         if too_much is not None:
-            stated = stated or self._relieve(model, model.starts, too_much, held)
+            stated = stated or self._relieve(too_much)
         elif not stated and graph.place(model.starts):
             schedule = graph.schedule()
             if schedule.makespan <= makespan and accept(schedule):
                 return schedule
         return None if stated else Verdict.UNKNOWN
 
-    def _relieve(
-        self, model: Model, starts: Mapping[Key, int], too_much: tuple[int, tuple[Key, ...]], held: list[Buffer]
-    ) -> bool:
+    def _relieve(self, too_much: tuple[int, tuple[Key, ...]]) -> bool:
+        """State what is on the device when it is too full; False if that is stated already."""
         device, keys = too_much
-        if any(self.events.state(device, key) for key in keys):
-            return True
-        return any(self.events.forbid(model, starts, device, key, held) for key in keys)
+        return any(self.events.state(device, key) for key in keys)
 
     def _state_flaws(self, model: Model) -> bool:
         """State what the model overlooked on channels; False if nothing new is found."""
