@@ -3,8 +3,8 @@
 SPAN: from the keys of items (`run.cpu.library.keys`: integers in the order of the items) how words of key and position are made
 (Note [Words]).  SORT: the items of one part, by a sorting function (NumPy's).  ORDER: the words of one part by such a function,
 then the positions left alone; where bits of keys were lost, words that are alike but for the position are put in the order of
-their keys before.  SETTLE: what a sort leaves open: NaN last, zeros of both signs in their order, the reverse of all this.
-SORTED and GRADED: all of it, for a vector in one part.  ROWS: GRADED for each row of a matrix.
+their keys before.  SORTED and GRADED: all of it, for a vector in one part.  ROWS: GRADED for each row of a matrix.  What a sort
+of items leaves open is settled behind it (`loops.settling`).
 
 Note [Arguments].  All forms, and those of `dealing`, have the same words, and take what they need: items; the address of the
 items; the number of the first of them; the sorting function; the address of the results; the number of the last result; the
@@ -21,7 +21,7 @@ Note [Long repairs].  ORDER moves words back one by one, and gives up (returns 1
 others know what to do with long runs whose keys are alike in their high bits alone.  Positions are at most the last one whatever
 another thread does to the items meanwhile.
 
-Neighbours: `dealing`, `settling`; `store` (compiles it), `backend.run.cpu.sorting` (calls it).
+Neighbours: `dealing`; `store` (compiles it), `backend.run.cpu.sorting` (calls it).
 """
 
 from __future__ import annotations
@@ -31,7 +31,6 @@ from enum import Enum, IntEnum
 from typing import Final, NamedTuple
 
 from ...typechecker.elements import Kind
-from .settling import settle
 from .vectors import Vectors
 from .writer import Writer, function_text
 
@@ -60,7 +59,6 @@ class Form(Enum):
     SPAN = "span"
     SORT = "sort"
     ORDER = "order"
-    SETTLE = "settle"
     SORTED = "sorted"
     GRADED = "graded"
     ROWS = "rows"
@@ -109,14 +107,11 @@ class Sorting:
             case Form.ORDER:
                 start, count = part_of(w, words, self.parts)
                 writing.ordered(count, writing.at(words.target, start), words.items, words.last)
-            case Form.SETTLE:
-                settle(w, self.kind, self.descending, words.length, words.items, words.target)
             case Form.SORTED:
                 length = w.word("mul", words.length, self.kind.bytes)
                 w.declarations["declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"] = None
                 w.do(f"call void @llvm.memcpy.p0.p0.i64(ptr {words.target}, ptr {words.items}, i64 {length}, i1 false)")
                 call_sort(w, words.function, words.target, words.length)
-                settle(w, self.kind, self.descending, words.length, words.items, words.target)
             case Form.GRADED:
                 writing.graded(words.length, words.items, words.target)
             case Form.ROWS:

@@ -38,10 +38,6 @@ class Pieces:
                 made.ask_for_helpers(self.threads - 1)
                 self._launch = Launch(made.launch, words, bases)
 
-    @property
-    def is_native(self) -> bool:
-        return self._launch is not None
-
     def run(self, addresses: Sequence[int], owners: Any) -> int:
         """The code of the first piece that fails, 0 if none does; `owners`: arrays that live until all is done."""
         return self.outcome(addresses, owners)[0]

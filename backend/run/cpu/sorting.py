@@ -4,7 +4,8 @@ A vector is sorted in one part, or its items (of a grade: words of key and posit
 threads, and each part is sorted where it lies, by NumPy's own function for its type.  That is a fixed sequence of launches for
 vectors of one length, which native helpers do: they hold no lock and stay off the caller's processor.
 
-Neighbours: `kernels.sorting` and `dealing` (the text); `library.keys` and `grading` (on NumPy); `library.compiled` (asks).
+Neighbours: `kernels.sorting`, `kernels.dealing` and `loops.settling` (what is run);
+`library.keys` and `grading` (on NumPy); `library.compiled` (asks).
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from ...kernels.sorting import (
     Sorting,
 )
 from ...kernels.store import Code, address_of
+from ...loops.settling import Settling
 from ..pool import room, trim
 from .kinds import DTYPES, NumArray
 from .launching import Block
@@ -98,7 +100,7 @@ class _Task:
         lanes = max(1, vector_bytes() // bytes)
         if parts == 1:
             form = Form.ROWS if self.rows else Form.GRADED if self.keyed else Form.SORTED
-            return [Sorting(form, kind, lanes if self.keyed else 1, down)]
+            return [Sorting(form, kind, lanes if self.keyed else 1, down and self.keyed), *self.settling]
         down = down and self.keyed
         dealt = [
             Dealing(Stage.SAMPLE, kind, parts, self.keyed, 1, down), Dealing(Stage.TALLY, kind, parts, self.keyed, lanes, down),
@@ -106,7 +108,13 @@ class _Task:
         ]  # fmt: skip
         if self.keyed:
             return [Sorting(Form.SPAN, kind, lanes, down), *dealt, Sorting(Form.ORDER, kind, lanes, down, parts)]
-        return [*dealt, Sorting(Form.SORT, kind, parts=parts), Sorting(Form.SETTLE, kind, descending=self.descending)]
+        return [*dealt, Sorting(Form.SORT, kind, parts=parts), *self.settling]
+
+    @property
+    def settling(self) -> list[Code]:
+        """What follows a sort that leaves something open."""
+        is_open = not self.keyed and (self.kind.is_float or self.descending)
+        return [Settling(self.kind, self.descending)] if is_open else []
 
 
 class _Sort:
@@ -141,6 +149,8 @@ class _Sort:
                 for first in range(0, parts, task.together(parts)):
                     turn = ordered[first : first + task.together(parts)]
                     self.launches.append(_pieces(call, turn, task.threads, work * len(turn)))
+            elif isinstance(code, Settling):
+                self.launches.append(_pieces(call, [Block([count, 0, 0], [(1, (0, 0)), (2, (1, 0))])], 1, count * 1.0))
             else:
                 self.launches.append(_pieces(call, whole, 1, count * 1.0))
 
