@@ -35,7 +35,8 @@ def test_the_first_piece_that_fails(has_native: bool, threads: int, nanoseconds:
             assert tables.reshape(-1).tolist() == items.reshape(-1).tolist()
         blocks = [Block([3, 3, 0, 0, 0, 24], [(2 + base, (base, 24 * place)) for base in range(3)]) for place in range(3)]
         pieces = sharing.Pieces(address, blocks, 3, threads, nanoseconds)
-        assert (pieces._launch is not None) == (has_native and threads > 1 and nanoseconds < 1e12 and sharing.native() is not None)
+        is_native = has_native and threads > 1 and nanoseconds < 1e12 and sharing.native() is not None
+        assert (pieces._launch is not None) == is_native
         assert pieces.run(starts[0], (keys, items, tables)) == want
 
 
