@@ -152,3 +152,10 @@ def test_a_sum_over_a_fleet_is_near_its_bound_and_beats_stated_splits() -> None:
         for split in splits:
             ticks = timer.makespan(Decisions((((0, 4000),), split), (0, 1)))
             assert ticks is None or ticks >= answer.values[0], (seed, split[:4])
+
+
+def test_a_fleet_is_planned_without_any_one_strategy() -> None:
+    problem = fleet(Random(3), 60)
+    for name in ("baselines", "paths", "lp-relaxation", "list-scheduling", "row-shifts"):
+        answer = plan_problem(problem, replace(FAST, without=frozenset({name})))
+        assert answer.failures == () and (answer.schedule is None or not verify(problem, answer)), name

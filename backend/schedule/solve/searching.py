@@ -204,8 +204,11 @@ def _choices(context: Context) -> Sequence[Sequence[Mode]]:
     """Candidate modes; of many devices those that some candidate used, the best one's and narrow ones."""
     if context.few_devices:
         return context.modes.choices
-    best, *others = [one.decisions.modes for one in context.ranked()]
-    narrow = [[mode, *(modes[p] for modes in others if len(modes[p]) <= MOST_DEVICES)] for p, mode in enumerate(best)]
+    known = [one.decisions.modes for one in context.ranked()]
+    narrow = [
+        [modes[p] for place, modes in enumerate(known) if not place or len(modes[p]) <= MOST_DEVICES]
+        for p in range(len(context.problem.phases))
+    ]  # fmt: skip
     return [tuple(dict.fromkeys(modes)) for modes in narrow]
 
 
