@@ -83,6 +83,22 @@ def test_tiles_of_vectors(name: str, stretches: Stretches, cut: Any, monkeypatch
     assert ran
 
 
+def test_states_of_other_lengths(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What wraps around has one length; a state that is three times as long has rows that no tile of the other has."""
+    array = np.random.default_rng(4).random(100_000)
+    ring, rod = "a+0.5×1⌽a", "(1↑a),(0.5×(¯2↓a)+2↓a),¯1↑a"
+    for text in (
+        f"{{(a b) ← {{(a b) ← ⍵ ⋄ ({ring} ⋄ b×1.5)}}⍣20 ⊢ (⍵ ⋄ ⍵,⍵,⍵) ⋄ a,b}}",
+        f"{{(b a) ← {{(b a) ← ⍵ ⋄ (b×1.5 ⋄ {ring})}}⍣20 ⊢ (⍵,⍵,⍵ ⋄ ⍵) ⋄ a,b}}",
+        f"{{(b a) ← {{(b a) ← ⍵ ⋄ (b+0.5×1⌽b ⋄ {ring})}}⍣20 ⊢ (⍵,⍵,⍵ ⋄ ⍵) ⋄ a,b}}",
+        f"{{(b a) ← {{(b a) ← ⍵ ⋄ (b×1.5 ⋄ {rod})}}⍣20 ⊢ (⍵,⍵,⍵ ⋄ ⍵) ⋄ a,b}}",
+        f"{{(b a) ← {{(b a) ← ⍵ ⋄ (b×1.5 ⋄ {rod})}}⍣20 ⊢ (300↑⍵ ⋄ ⍵) ⋄ a,b}}",
+        f"{{(a b) ← {{(a b) ← ⍵ ⋄ ({rod} ⋄ b×1.5)}}⍣20 ⊢ (⍵ ⋄ ⍵,⍵,⍵) ⋄ a,b}}",
+        f"{{(a b) ← {{(a b) ← ⍵ ⋄ ({rod} ⋄ b×1.5)}}⍣20 ⊢ (300↑⍵ ⋄ ⍵) ⋄ a,b}}",
+    ):
+        assert _bits(text, array, "always", monkeypatch) == _bits(text, array, "off", monkeypatch), text
+
+
 @pytest.mark.parametrize("rows", [0, 1, 2, 3])
 @pytest.mark.parametrize("name", ["a torus", "life", "two steps in an iteration"])
 def test_few_rows(name: str, rows: int, monkeypatch: pytest.MonkeyPatch) -> None:

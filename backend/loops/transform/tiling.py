@@ -103,7 +103,8 @@ class _Tiling:
         self.outside((*before, *after), loop)
         levels = self.levels(loop.body)
         body = (*before, self.moving(loop, levels), *after)
-        if self.rows is None:
+        lengths = {self.lengths[s.view][self.axis(s)[0]] for s in walk(loop.body) if isinstance(s, Store)}
+        if self.rows is None or (self.wraps and lengths != {self.rows}):
             raise _NotOne
         return Tiled(replace(self.program, parameters=(*self.program.parameters, *PARAMETERS), body=body), self.rows,
                      max(1, self.reach), len(levels.runs), self.wraps)  # fmt: skip

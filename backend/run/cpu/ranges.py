@@ -37,7 +37,7 @@ from ..team import run_boxes
 from .kinds import DTYPES, NumArray
 from .routines import Routines, in_parts
 from .scalars import implementation
-from .tiles import Rows, run_tiles, stretches_of
+from .tiles import WHOLE, Rows, run_tiles, stretches_of
 
 BackendOf: TypeAlias = Callable[[int], Backend]
 """A back end by how many threads it has."""
@@ -137,7 +137,8 @@ class Ranges:
             block[place] = self.types.number(size)
             place += 1
         if self.compiled.tiled is not None:
-            block[place : place + 4] = [0, self.number(self.compiled.tiled.rows), 0, 0]
+            all_rows = (0, self.number(self.compiled.tiled.rows)) if self.compiled.tiled.wraps else (-WHOLE, WHOLE)
+            block[place : place + 4] = [*all_rows, 0, 0]
             place += 4
         for view, _ in self.views:
             if is_own(self.program, view):

@@ -28,7 +28,8 @@ _MOST_TURNS: Final = 16
 """Iterations of a stretch."""
 _LEAST_TURNS: Final = 3
 """Of bands that are to stay in cache: fewer gain less than cutting costs."""
-_WHOLE: Final = 1 << 40
+WHOLE: Final = 1 << 40
+"""More rows than there are."""
 
 
 @cache
@@ -87,8 +88,8 @@ def run_tiles(address: int, block: Any, at: int, rows: Rows, cut: Stretches, fir
     inner, outer = rows.reach, -rows.reach
     bands = [(start, stop, inner, outer) for start, stop in pairwise(ends)]
     if not rows.wraps:
-        bands[0] = (-_WHOLE, bands[0][1], 0, outer)
-        bands[-1] = (bands[-1][0], _WHOLE, inner, 0)
+        bands[0] = (-WHOLE, bands[0][1], 0, outer)
+        bands[-1] = (bands[-1][0], WHOLE, inner, 0)
     between = [(end, end, outer, inner) for end in (ends[:-1] if rows.wraps else ends[1:-1])]
     work = rows.nanoseconds * rows.count * cut.turns
     launches = [_tiles(address, block, at, tiles, threads, work) for tiles in (bands, between)]
