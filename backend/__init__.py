@@ -87,7 +87,12 @@ def execute(
     if simulated:
         return execute_plan(schedule, bound, inputs, backends, observe, Limits.ENFORCED)
     pace = Pace.PREDICTED if cards else Pace.THREADS
-    return execute_plan(schedule, bound, inputs, backends, observe, pace=pace, stores=stores)
+    if stores is None:
+        return execute_plan(schedule, bound, inputs, backends, observe, pace=pace)
+    from .kernels.apart import compiling_apart
+
+    with compiling_apart():  # a run in tiles keeps to its memory
+        return execute_plan(schedule, bound, inputs, backends, observe, pace=pace, stores=stores)
 
 
 @cache

@@ -5,7 +5,7 @@
 
 Every measurement is a process of its own, in turn of all sides, with two threads. It runs the program on a small file first,
 so that imports are not counted, then on the large one; an uncounted process of Rho's before the first has compiled the
-kernels, which takes up to 25 MB that is left out. Seconds are from opening the files on, with Rho's check and plan, the least
+kernels (a child does, whose memory is never counted). Seconds are from opening the files on, with Rho's check and plan, the least
 of the rounds. Memory is what it came to above what it had before (`VmHWM`, the most of the rounds; pages of files that are
 mapped count). Bytes are those that system calls of Rho read (`rchar`), beside those of its plan, which counts the most that
 masks can select. Rho and dask read the same `.npy` files, dask by mapping them, as its documentation does; blosc2 reads
@@ -277,7 +277,7 @@ def main() -> None:
             none = {"dask": case.dask is None, "blosc2": case.blosc2 is None}
             own = [side for side in sides if not none.get(side)]
             found: dict[str, list[dict[str, float]]] = {side: [] for side in own}
-            _again("rho", case, folder, options)  # kernels are compiled once, which takes memory, and kept
+            _again("rho", case, folder, options)  # kernels are compiled once, which takes time, and kept
             for _ in range(options.rounds):
                 for side in own:
                     found[side].append(_again(side, case, folder, options))

@@ -5,7 +5,7 @@ are code: only those that this user's runs wrote, under the name that they have,
 damaged, foreign, exchanged or unreadable is as good as absent, and a folder that cannot be written is no error.
 `RHO_KERNEL_CACHE` names another folder; `off`: none.
 
-Neighbours: `llvm_leaf` (makes and links objects), `policy`.
+Neighbours: `llvm_leaf` (makes and links objects), `apart` (makes them in another process), `policy`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from time import perf_counter_ns
 from typing import Final, Protocol
 
 from ...lang.user_cache import Cache
-from . import dumping, llvm_leaf
+from . import apart, dumping, llvm_leaf
 
 SWITCH = "RHO_KERNEL_CACHE"
 CACHE = Cache("kernels", SWITCH, ".o", 4 << 20, 4096)
@@ -88,7 +88,7 @@ def _made(kernel: Code) -> int | None:
             return _told(text, code, address)
     began = perf_counter_ns()
     try:
-        code = llvm_leaf.compile_text(text)
+        code = apart.compile_text(text)
         address = llvm_leaf.link(code)
     except llvm_leaf.Unsupported:
         return None

@@ -1,0 +1,78 @@
+"""Compiling in a process of its own: the same code, the same refusals, and no child afterwards."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import pytest
+
+from rho.backend.kernels import apart, llvm_leaf
+
+if not llvm_leaf.is_installed():
+    pytest.skip("needs llvmlite", allow_module_level=True)
+
+TEXT = f"define i64 @{llvm_leaf.NAME}(ptr %w) {{\n  ret i64 2\n}}\n"
+
+
+def test_the_code_is_that_of_this_process() -> None:
+    with apart.compiling_apart():
+        made = apart.compile_text(TEXT)
+        child = apart._state.child
+        assert child is not None
+        assert apart.compile_text(llvm_leaf.QUICK + TEXT)
+        assert apart._state.child is child
+    assert made == llvm_leaf.compile_text(TEXT)
+
+
+def test_nobody_asks_and_no_process_begins() -> None:
+    assert apart.compile_text(TEXT) == llvm_leaf.compile_text(TEXT)
+    assert apart._state.child is None
+
+
+def test_the_child_ends_with_the_last_who_asked() -> None:
+    with apart.compiling_apart():
+        with apart.compiling_apart():
+            apart.compile_text(TEXT)
+        child = apart._state.child
+        assert child is not None
+        assert child.poll() is None
+    assert child.returncode is not None
+    assert apart._state.child is None
+
+
+def test_what_is_refused_says_why_and_the_child_goes_on() -> None:
+    with apart.compiling_apart():
+        with pytest.raises(llvm_leaf.Unsupported, match="expected"):
+            apart.compile_text("this is no module")
+        assert apart.compile_text(TEXT)
+        assert apart._state.child is not None
+
+
+def test_a_child_that_was_killed_is_replaced_by_this_process() -> None:
+    with apart.compiling_apart():
+        apart.compile_text(TEXT)
+        child = apart._state.child
+        assert child is not None
+        os.kill(child.pid, signal.SIGKILL)
+        child.wait()
+        assert apart.compile_text(TEXT) == llvm_leaf.compile_text(TEXT)
+
+
+@pytest.mark.parametrize("program", ["/nowhere/python", "/bin/true", "/bin/echo"])
+def test_where_no_child_can_begin_this_process_compiles(program: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(apart.sys, "executable", program)
+    with apart.compiling_apart():
+        assert apart.compile_text(TEXT) == llvm_leaf.compile_text(TEXT)
+        assert apart._state.child is None
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_fork_has_no_part_in_the_child() -> None:
+    with apart.compiling_apart():
+        apart.compile_text(TEXT)
+        child = os.fork()
+        if child == 0:  # pragma: no cover
+            os._exit(0 if apart._state.users == 0 and apart._state.child is None else 1)
+        assert os.waitpid(child, 0)[1] == 0
+        assert apart.compile_text(TEXT)
