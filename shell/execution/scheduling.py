@@ -129,7 +129,8 @@ def scheduled(loaded: Loaded, scheduling: Scheduling) -> Planned:
 
 def planned_on(core: Core, bound: BoundGraph, profile: Profile, scheduling: Scheduling) -> Planned:
     """A program on the devices of a profile.  Raises as `plan_program`."""
-    from ...backend.schedule.program.planning import plan_by, plan_program
+    from ...backend.schedule.program.fronts import plan_by
+    from ...backend.schedule.program.planning import plan_program
 
     objectives, budget = _objectives(scheduling), budget_of(scheduling)
     if scheduling.deadline is not None:

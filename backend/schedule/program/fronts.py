@@ -1,4 +1,4 @@
-"""The Pareto front of a program's plans: latency against another objective.
+"""The Pareto front of a program's plans, latency against another objective; and the best plan within one deadline.
 
 Note [Epsilon constraint].  The front's ends are the plan that is best by latency and the one that is best by the other objective.
 Between two neighbours lies a rectangle of what is not decided yet; the largest is asked next, by the best plan of the other
@@ -12,14 +12,17 @@ Neighbours: `planning` (each point), `objectives` (values), `pictures.front` (dr
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import isqrt
 
-from ....lang.diagnostics import RhoError
+from ....lang.codes import Code
+from ....lang.diagnostics import Diagnostic, RhoError, Severity
+from ....lang.source import Span
 from ....typechecker.core import Core
 from ...devices.profile import Profile
 from ...graph.bind import BoundGraph
+from ..plan.explain_queues import amount, time_text
 from ..problem import Objective
 from ..solve.budget import DEFAULT, Budget
 from ..solve.values import value
@@ -115,3 +118,22 @@ def _falling(floors: Mapping[int, int]) -> Iterator[tuple[int, int]]:
         least = max(least, floors[ns])
         kept.append((ns, least))
     yield from reversed(kept)
+
+
+def plan_by(
+    core: Core, bound: BoundGraph, profile: Profile, ns: int, *, objectives: Sequence[Objective] = (), budget: Budget = DEFAULT
+) -> Planned:  # fmt: skip
+    """The best plan that is done within `ns` nanoseconds.  Raises as `plan_program`; Rejected SCH106 if none is."""
+    free = plan_program(core, bound, profile, objectives=objectives, budget=budget)
+    schedule = free.answer.schedule
+    if schedule is not None and schedule.makespan * free.program.problem.tick_ns <= ns:
+        return free
+    soon = plan_program(core, bound, profile, objectives=objectives, budget=budget, within=Within(ns, free.answer))
+    objective, value = soon.program.problem.objectives[0], soon.answer.values[0]
+    if soon.floor >= value:
+        said = f"of the plans that end within {time_text(ns)} this is the best"
+    else:
+        floor = amount(objective.value, soon.floor, soon.plan.tick_ns)
+        said = f"no plan that ends within {time_text(ns)} is below {floor}"
+    span = Span(core.sources[0].name if core.sources else "", 0, 0)
+    return replace(soon, diagnostics=(*soon.diagnostics, Diagnostic(Code.SCH302, said, span, Severity.NOTE)))

@@ -24,7 +24,7 @@ from ...graph.phases import Input, Output, PhaseId, Print
 from ..answer import Answer, Conflict, Proof, Status
 from ..files.directive_reader import Named, Scope
 from ..files.directives import resolve
-from ..plan.explain_queues import amount, time_text
+from ..plan.explain_queues import time_text
 from ..plan.model import Plan
 from ..plan.parts import PlannedFile
 from ..problem import Deadline, Directive, Line, Objective, PhaseIndex, Problem, Speculate
@@ -93,25 +93,6 @@ class Within:
             proof=free.proof, baselines=free.baselines,
         )  # fmt: skip
         return Formed(program, answer)
-
-
-def plan_by(
-    core: Core, bound: BoundGraph, profile: Profile, ns: int, *, objectives: Sequence[Objective] = (), budget: Budget = DEFAULT
-) -> Planned:  # fmt: skip
-    """The best plan that is done within `ns` nanoseconds.  Raises as `plan_program`; Rejected SCH106 if none is."""
-    free = plan_program(core, bound, profile, objectives=objectives, budget=budget)
-    schedule = free.answer.schedule
-    if schedule is not None and schedule.makespan * free.program.problem.tick_ns <= ns:
-        return free
-    soon = plan_program(core, bound, profile, objectives=objectives, budget=budget, within=Within(ns, free.answer))
-    objective, value = soon.program.problem.objectives[0], soon.answer.values[0]
-    if soon.floor >= value:
-        said = f"of the plans that end within {time_text(ns)} this is the best"
-    else:
-        floor = amount(objective.value, soon.floor, soon.plan.tick_ns)
-        said = f"no plan that ends within {time_text(ns)} is below {floor}"
-    span = Span(core.sources[0].name if core.sources else "", 0, 0)
-    return replace(soon, diagnostics=(*soon.diagnostics, Diagnostic(Code.SCH302, said, span, Severity.NOTE)))
 
 
 def texts_of(core: Core) -> tuple[PlannedFile, ...]:
