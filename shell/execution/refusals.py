@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Final, Never
 from ...backend.graph import BoundGraph, bind, lower, optimise, traverse
 from ...backend.graph.costs import cost_of, graph_cost
 from ...backend.graph.phases import LibraryPhase, Output, PhaseId, Structured
+from ...backend.run.files.sinks import endings_in_order, sink_type
+from ...backend.run.files.trouble import listed
 from ...backend.schedule.facts.workspace import Numbers, workspace
 from ...backend.schedule.plan.explain import bytes_text
 from ...backend.schedule.plan.model import BranchStep, Buffer, CellsStep, LoopStep, Plan, Role, SubPlan
@@ -107,8 +109,14 @@ def _file_advice(candidate: Candidate, name: str) -> str:
     (entry,) = [entry for entry in candidate.core.outputs if entry.name == name]
     if entry.reading != AS_WRITTEN:
         return "; as numbers, without a clause, it could be written as it comes"
-    is_taken = candidate.outputs.get(name, "").lower().endswith(".npy")
-    return "" if is_taken else f"; write it with `--out {name}=FILE.npy`"
+    path, type = candidate.outputs.get(name, ""), candidate.core.types[entry.value]
+    if path.lower().endswith(".npy"):
+        return ""
+    advice = f"; write it with `--out {name}=FILE.npy`"
+    endings = endings_in_order(type.element.kind, len(type.shape))
+    if not endings or sink_type(path, type.element.kind, entry.reading) is not None:
+        return advice
+    return f"{advice}; where its rows come in order FILE may also end in {listed(endings)}"
 
 
 def check_time(candidate: Candidate, seconds: float | None) -> None:

@@ -104,7 +104,21 @@ def test_text_is_not_read_backwards(tmp_path: Path) -> None:
     name = _csv(tmp_path, np.random.default_rng(1).standard_normal((100_000, 1)))
     with pytest.raises(Refused) as caught:
         loaded(_X + "z ← ⌽x\noutput z", tmp_path, 7_500_000, files={"x": name})
-    assert "in another order than the file" in " ".join(caught.value.diagnostics[0].notes)
+    (note,) = [note for note in caught.value.diagnostics[0].notes if "in another order than the file" in note]
+    assert "store the numbers in an npy file" in note
+    np.save(tmp_path / "x.npy", np.loadtxt(tmp_path / name, skiprows=1))
+    assert loaded(_X + "z ← ⌽x\noutput z", tmp_path, 700_000).streams
+
+
+def test_text_whose_blocks_do_not_fit_is_not_advised_to_have_smaller_groups(tmp_path: Path) -> None:
+    name = _csv(tmp_path, np.random.default_rng(1).standard_normal((100_000, 1)))
+    with pytest.raises(Refused) as caught:
+        loaded(_X + "+/x", tmp_path, 700_000, files={"x": name})
+    notes = " ".join(caught.value.diagnostics[0].notes)
+    assert "reading `x` takes 6,291,456; text is read from its start, in large blocks: store the numbers in an npy file" in notes
+    assert "groups of rows" not in notes
+    np.save(tmp_path / "x.npy", np.loadtxt(tmp_path / name, skiprows=1))
+    assert loaded(_X + "+/x", tmp_path, 700_000).streams
 
 
 def test_a_cell_that_is_wrong_in_a_late_tile_is_said(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from .running import loaded, results, store
 
 LIMIT = 7_000_000
 _X = "input x : f64[n] where n ≥ 8\n"
+_ENDINGS = "where its rows come in order FILE may also end in"
 _M = "input m : f64[n 12] where n ≥ 8\n"
 TEXTS = {
     "a vector": _X + "z ← 1+x×x\noutput z\n+/z",
@@ -84,7 +85,9 @@ def test_what_a_block_of_text_takes_is_in_the_plan(folder: Path) -> None:
     ("text", "suffix", "advice"),
     [
         (_M + "z ← ⍉m\noutput z", "csv", "write it with `--out z=FILE.npy`"),
-        (_X + "z ← 1+x\noutput z", "json", "write it with `--out z=FILE.npy`"),
+        (_X + "z ← 1+x\noutput z", "json", f"z=FILE.npy`; {_ENDINGS} .csv, .tsv, .parquet, .zarr.zip"),
+        ("input x : f64[n]\nz ← x×0J1\noutput z", "json", f"{_ENDINGS} .csv, .tsv, .zarr.zip"),
+        (_X + "z ← x∘.+2 3⍴0.0\noutput z", "json", f"{_ENDINGS} .zarr.zip"),
         ("input days : i64[n]\nz ← 1+days\noutput z as date", "npy", "as numbers, without a clause, it could"),
         ("input days : i64[n]\nz ← 1+days\noutput z as date", "csv", "as numbers, without a clause, it could"),
     ],

@@ -35,3 +35,11 @@ def sink_type(path: str, kind: Kind, reading: Reading) -> type[NpySink] | type[O
     if suffix == ".npy":
         return NpySink
     return _IN_ORDER.get(suffix) if kind is not Kind.CHAR else None
+
+
+def endings_in_order(kind: Kind, rank: int) -> tuple[str, ...]:
+    """How the names of files end that take rows of numbers in order: of one axis or two those of tables too."""
+    if kind is Kind.CHAR:
+        return ()
+    tables = () if rank > 2 else (".csv", ".tsv") if kind.is_complex else (".csv", ".tsv", ".parquet")
+    return (*tables, ".zarr.zip")

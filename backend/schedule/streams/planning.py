@@ -299,7 +299,7 @@ def memory_of(asked: Streaming, flow: Flow, one: Pass, rows: int, device: Device
             if isinstance(phase, Input) and phase.result in needed.rows and not asked.sources[phase.name].going_back:
                 if needed.rows[phase.result][0] < begun.get(phase.id, 0):
                     why = f"needs rows of `{phase.name}` in another order than the file has them"
-                    raise CannotStream(_worst(flow, one, rows), why)
+                    raise CannotStream(_worst(flow, one, rows), why + _stored_better(asked, phase.name))
                 begun[phase.id] = needed.rows[phase.result][0]
         key = key_of(flow, one, needed)
         inputs = _tile_bytes(flow, one, needed)
@@ -342,13 +342,22 @@ def _beside(asked: Streaming, one: Pass) -> int:
 
 def _store_takes(asked: Streaming, one: Pass) -> str:
     """The store that takes most of the memory beside its rows, if that is a quarter of it."""
-    taken = {f"reading `{p.name}`": asked.sources[p.name].beside for p in one.phases if isinstance(p, Input)}
-    taken |= {f"writing `{s.phase.name}`": asked.sinks[s.phase.name].beside for s in one.sinks if isinstance(s.phase, Output)}
-    what = max(taken, key=lambda name: taken[name], default="")
-    if not what or taken[what] * 4 < asked.limit:
+    taken = {("reading", p.name): asked.sources[p.name].beside for p in one.phases if isinstance(p, Input)}
+    taken |= {("writing", s.phase.name): asked.sinks[s.phase.name].beside for s in one.sinks if isinstance(s.phase, Output)}
+    (act, name), most = max(taken.items(), key=lambda item: item[1], default=(("", ""), 0))
+    if not name or most * 4 < asked.limit:
         return ""
-    help = "; groups of rows and chunks are decoded whole: write the file with smaller ones" if what.startswith("r") else ""
-    return f", of which {what} takes {taken[what]:,}{help}"
+    help = _stored_better(asked, name) if act == "reading" else ""
+    return f", of which {act} `{name}` takes {most:,}{help}"
+
+
+def _stored_better(asked: Streaming, name: str) -> str:
+    """How an input would be stored for its rows to take less and to come in any order; nothing of scratch."""
+    if any(one.name == name for one in asked.scratch):
+        return ""
+    if asked.sources[name].going_back:
+        return "; groups of rows and chunks are decoded whole: write the file with smaller ones"
+    return "; text is read from its start, in large blocks: store the numbers in an npy file"
 
 
 def _worst(flow: Flow, one: Pass, rows: int) -> Phase:
