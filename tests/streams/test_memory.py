@@ -52,7 +52,7 @@ for shown in outcome.outputs.values():
         shown.value.discard()
 print(after - before, bytes_after - bytes_before)
 """
-_NAMES = ("hypotenuse", "stencil", "variance", "written", "sorted", "grade")
+_NAMES = ("hypotenuse", "stencil", "variance", "written", "sorted", "grade", "columns of a matrix")
 
 
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="needs Linux's accounts of a process")
@@ -62,7 +62,9 @@ def test_a_file_five_times_the_limit(name: str, tmp_path: Path) -> None:
     draw = np.random.default_rng(1)
     for folder, n in (("small", 700_000), ("big", 5_000_000)):
         (tmp_path / folder).mkdir()
-        np.save(tmp_path / folder / "x.npy", draw.standard_normal(n))
+        numbers = draw.standard_normal(n)
+        np.save(tmp_path / folder / "x.npy", numbers)
+        np.save(tmp_path / folder / "m.npy", numbers[: n // 12 * 12].reshape(-1, 12))
     code = _PEAK.format(tests=str(Path(__file__).parents[1]), text=case.text, limit=LIMIT)
     command = [sys.executable, "-c", code, str(tmp_path / "small"), str(tmp_path / "big")]
     stored = {name: text for name, text in os.environ.items() if name != "RHO_KERNEL_CACHE"}
