@@ -232,6 +232,7 @@ VERBS: tuple[Verb, ...] = (
         (("rho devices --json", ""), ("rho devices --calibrate", "measures this machine, at most half a minute"),
          ("rho devices --devices workstation", "what a shipped profile declares"),
          ("rho devices --devices cluster40 -o mine.toml", "a file to start from"),
+         ("rho devices --cluster local:2", "workers, and links as they are measured"),
          ("rho devices --from my_costs.py --allow-code -o mine.toml", "what a function says, as a file")),
         (
             Option(("--from",), Takes.VALUE, "FILE.py", "run its `profile()` and write what it says", file=READ),
@@ -240,7 +241,7 @@ VERBS: tuple[Verb, ...] = (
             Option(("--refine",), Takes.NOTHING, "", "measure longer, together with what is known"),
             Option(("--devices",), Takes.VALUE, "NAME|FILE", "a shipped profile, or one in a file, instead of this machine",
                    file=READ),
-            JSON, FORMAT_RESULT, OUT,
+            CLUSTER, JSON, FORMAT_RESULT, OUT,
         ),
         0, 0,
     ),

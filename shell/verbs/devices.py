@@ -8,8 +8,9 @@ Neighbours: `shell.execution.profiles` (this machine's profile), `backend.device
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from ...lang.diagnostics import Refused
 from ...lang.source import Source
@@ -20,9 +21,13 @@ from ..cli.exits import Exit
 from ..cli.results import print_json, to_json, wants_json, write_whole
 from ..display.progress import progress
 from ..execution import machine
+from ..execution.clusters import Attachment
 
 if TYPE_CHECKING:
     from ...backend.devices.profile import DeviceProfile, LinkProfile, Profile
+
+_ALONE: Final = ("--devices", "--from", "--calibrate", "--refine")
+"""Options that `--cluster` has no use for."""
 
 
 def run(arguments: Arguments, console: Console) -> Exit:
@@ -39,8 +44,14 @@ def run(arguments: Arguments, console: Console) -> Exit:
         raise UsageError("--allow-code allows what --from FILE runs", "add --from FILE")
     if name is not None and calibrate:
         raise UsageError("rho devices: a declared profile cannot be calibrated", "leave out --devices to measure this machine")
+    where = arguments.value("--cluster")
+    if where is not None and (unfit := [option for option in _ALONE if arguments.has(option)]):
+        raise UsageError(f"rho devices: --cluster has its own devices, and measures their links: it goes without {unfit[0]}")
     try:
-        if code is not None:
+        if where is not None:
+            with closing(Attachment(where)) as attachment:
+                profile = attachment.cluster.profile
+        elif code is not None:
             profile = profiles.written_by(code)
         elif name is not None:
             profile = profiles.named(name)
@@ -51,7 +62,7 @@ def run(arguments: Arguments, console: Console) -> Exit:
     except Refused as refused:
         messages.refuse(arguments, console, refused.diagnostics, _sources(name or code))
         return Exit.REFUSED
-    declared = name is not None or code is not None
+    declared = name is not None or code is not None or where is not None
     if (target := arguments.value("-o")) is not None:
         _write(Path(target), profile, json=wants_json(arguments))
     elif wants_json(arguments):

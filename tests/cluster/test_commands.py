@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -52,3 +53,20 @@ def test_run_on_a_local_cluster(project: Path) -> None:
     assert (apart.returncode, apart.stdout, apart.stderr) == (0, alone.stdout, "")
     for name in "yz":
         assert (project / f"{name}0.npy").read_bytes() == (project / f"{name}1.npy").read_bytes()
+
+
+def test_devices_shows_workers_and_writes_a_profile_that_plans(project: Path) -> None:
+    shown = rho(project, "devices", "--cluster", "local:1", "-o", "c.toml")
+    assert (shown.returncode, shown.stderr) == (0, "")
+    described = rho(project, "devices", "--devices", "c.toml", "--json")
+    facts = json.loads(described.stdout)
+    assert [device["name"] for device in facts["devices"]] == ["home", "w0"]
+    assert [(link["from"], link["to"]) for link in facts["links"]] == [("home", "w0")]
+    assert facts["links"][0]["latency_ns"] > 0
+
+
+@pytest.mark.parametrize("option", [("--devices", "4"), ("--calibrate",), ("--refine",)])
+def test_devices_of_a_cluster_stand_alone(tmp_path: Path, option: tuple[str, ...]) -> None:
+    refused = rho(tmp_path, "devices", "--cluster", "local:1", *option)
+    assert refused.returncode == 2
+    assert f"it goes without {option[0]}" in refused.stderr

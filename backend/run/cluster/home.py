@@ -30,6 +30,7 @@ from ..cpu import CpuBackend
 from ..distributed import Pace
 from ..executor import execute_plan
 from ..machine import Observer, Results
+from .calibrate import Measured, measure
 from .crossing import Crossing
 from .membership import Member, Members
 from .profile import profile_of
@@ -101,6 +102,8 @@ class Cluster:
         each member, in order."""
         self.membership, self.own, self.restarts, self.tell = membership, own, restarts, tell
         self.members = [*membership.members()]
+        self.measured: Measured | None = None
+        self.is_measured = False
         self.lost: list[Lost] = []
         self.change = threading.Condition()
         self.workers: dict[str, Worker] = {}
@@ -109,8 +112,14 @@ class Cluster:
 
     @property
     def profile(self) -> Profile:
-        """The devices of the members there are."""
-        return profile_of(self.own, self.members)
+        """The devices of the members there are, with links that are measured the first time.  RunFailed: as `worker`."""
+        if not self.is_measured:
+            self.is_measured = True
+            for member in self.members:
+                require_same(member)
+            with suppress(Lost):  # a run will notice
+                self.measured = measure(self.members, self.membership.context)
+        return profile_of(self.own, self.members, self.measured)
 
     def close(self) -> None:
         for worker in self.workers.values():
@@ -187,11 +196,7 @@ class Cluster:
         if found is not None and found.lost is None and not found.connection.closed:
             found.process = found.connection.process = process
             return found
-        if member.version != version():
-            raise RunFailed([Diagnostic(
-                Code.E710, f"worker {member.address} has another version of Rho", Span("", 0, 0),
-                notes=("install on every worker what is installed here",),
-            )])  # fmt: skip
+        require_same(member)
         hello = {"token": member.token, "as": "home"}
         made = Worker(member, process, self, connect(member.host, member.port, process, hello, self.membership.context))
         self.workers[member.address] = made
@@ -252,6 +257,15 @@ class Cluster:
                 if all(map(ready, workers)):
                     return
                 self.change.wait()
+
+
+def require_same(member: Member) -> None:
+    """RunFailed E710: it is not the Rho that is here."""
+    if member.version != version():
+        raise RunFailed([Diagnostic(
+            Code.E710, f"worker {member.address} has another version of Rho", Span("", 0, 0),
+            notes=("install on every worker what is installed here",),
+        )])  # fmt: skip
 
 
 def given_up(lost: Sequence[Lost], bound: BoundGraph) -> RunFailed:

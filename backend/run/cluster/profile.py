@@ -1,7 +1,7 @@
 """The members of a cluster as a profile: home, and every worker as a device.
 
-Until links are measured they have declared figures: those of a loopback where both ends are on one machine, else of ten-gigabit
-Ethernet.  Until a worker is measured it has this machine's tables.
+Links have the figures that were measured (`calibrate`).  Where a worker did not answer they are declared ones: those of a
+loopback where both ends are on one machine, else of ten-gigabit Ethernet.  Workers have this machine's tables.
 
 Neighbours: `home` (plans for it), `membership` (who is there), `devices.profile`.
 """
@@ -18,6 +18,7 @@ from ...devices.profile import DeviceProfile, LinkProfile, Profile
 from ...devices.tables import Table
 from ...devices.ticks import Duplex
 from ...schedule.plan.parts import DeviceId
+from .calibrate import Measured
 from .membership import Member
 
 RESERVE: Final = Fraction(2, 5)
@@ -37,7 +38,7 @@ def threads_of(members: Sequence[Member], member: Member) -> int:
     return max(1, member.cores // Counter(one.machine for one in members)[member.machine])
 
 
-def profile_of(own: Profile, members: Sequence[Member]) -> Profile:
+def profile_of(own: Profile, members: Sequence[Member], measured: Measured | None = None) -> Profile:
     here = any(member.is_here for member in members)
     home = replace(own.home, name="home", kind="home", node="home", home=True, sync_ns=SYNC_NS)
     if here:
@@ -53,7 +54,8 @@ def profile_of(own: Profile, members: Sequence[Member]) -> Profile:
     links = []
     for at, one in enumerate(devices):
         for other in devices[at + 1 :]:
-            links.append(_link(one, other, near=_near(one, other, here)))
+            table = None if measured is None else _table(measured, one, other, machines)
+            links.append(_link(one, other, _near(one, other, here), table))
     return Profile(tuple(devices), tuple(links), False, own.calibration)
 
 
@@ -61,7 +63,16 @@ def _near(one: DeviceProfile, other: DeviceProfile, here: bool) -> bool:
     return here if one.home else one.node == other.node
 
 
-def _link(one: DeviceProfile, other: DeviceProfile, near: bool) -> LinkProfile:
+def _table(measured: Measured, one: DeviceProfile, other: DeviceProfile, machines: Sequence[str]) -> Table | None:
+    machine = machines[int(other.node[1:])]
+    if one.home:
+        return measured.home.get(machine)
+    return measured.within.get(machine) if one.node == other.node else measured.between
+
+
+def _link(one: DeviceProfile, other: DeviceProfile, near: bool, table: Table | None) -> LinkProfile:
+    if table is not None:
+        return LinkProfile(one.name, other.name, table.ns[0], table, Duplex.FULL)
     latency, rate = _LATENCY[near], _RATE[near]
     table = Table(_SIZES, tuple(latency + size * 1_000_000_000 // rate for size in _SIZES))
     return LinkProfile(one.name, other.name, latency, table, Duplex.FULL)

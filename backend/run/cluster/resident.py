@@ -31,6 +31,7 @@ from ..cpu import CpuBackend
 from ..distributed import Pace
 from ..executor import execute_plan
 from ..threads import interrupt
+from .calibrate import link_table
 from .crossing import Crossing
 from .shares import HOME, Process, Shares
 from .shipping import Unfit, failure_facts, unpacked
@@ -151,6 +152,10 @@ class Visit:
         match message.kind:
             case Kind.PING:
                 self.connection.send(Kind.PONG)
+            case Kind.PROBE:
+                self.connection.send(Kind.PROBED)
+            case Kind.MEASURE:
+                self.connection.send(Kind.MEASURED, self.measured(*facts["to"]))
             case Kind.LEASE:
                 self.resident.enter(self)
             case Kind.RELEASE:
@@ -179,6 +184,12 @@ class Visit:
                 self.run.crossing.halt()
             case _:
                 pass
+
+    def measured(self, host: str, port: int, token: str) -> dict[str, Any]:
+        try:
+            return {"ns": link_table(host, port, token, self.resident.connecting).ns}
+        except Lost as lost:
+            return {"words": lost.words}
 
     def load(self, facts: dict[str, Any]) -> None:
         try:

@@ -52,6 +52,10 @@ class Kind(IntEnum):
     STOP = 16  # let no queue go on
     DONE = 17
     LOST = 18  # another worker does not answer
+    PROBE = 19  # how long does this take?
+    PROBED = 20
+    MEASURE = 21  # probe another worker
+    MEASURED = 22
 
 
 class Message(NamedTuple):

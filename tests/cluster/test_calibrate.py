@@ -1,0 +1,87 @@
+"""Links are measured once, by messages to residents; what cannot be measured has declared figures."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from rho.backend.run.cluster import calibrate
+from rho.backend.run.cluster.calibrate import SIZES, measure, rising, rounded
+from rho.backend.run.cluster.home import Cluster
+from rho.backend.run.cluster.membership import Member
+from rho.backend.run.cluster.profile import profile_of
+from rho.backend.run.cluster.wire import Lost
+from rho.lang.diagnostics import RunFailed
+
+from .residents import OWN, Some, Threads
+
+
+class Given(Some):
+    """These members, whoever they are."""
+
+    def __init__(self, members: list[Member]) -> None:
+        self.given = members
+
+    def members(self) -> list[Member]:
+        return self.given
+
+
+def test_every_link_has_what_messages_took() -> None:
+    with Cluster(Threads(2), OWN) as cluster:
+        links = {(link.source, link.target): link.table for link in cluster.profile.links}
+        found = cluster.measured
+        assert found is not None and found.between is None
+        (home,), (within,) = found.home.values(), found.within.values()
+        assert links == {("home", "w0"): home, ("home", "w1"): home, ("w0", "w1"): within}
+        assert home.size == SIZES and 0 < home.ns[0] <= home.ns[1] <= home.ns[2]
+
+
+def test_links_are_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    with Cluster(Threads(1), OWN) as cluster:
+        before = cluster.profile
+        monkeypatch.setattr(calibrate, "link_table", None)
+        assert cluster.profile == before
+
+
+def test_machines_have_links_of_their_own_and_the_slowest_between_them() -> None:
+    threads = Threads(3)
+    members = [replace(one, machine=name) for one, name in zip(threads.members(), ("a", "a", "b"), strict=True)]
+    found = measure(members, None)
+    assert (set(found.home), set(found.within)) == ({"a", "b"}, {"a"})
+    links = {(link.source, link.target): link.table for link in profile_of(OWN, members, found).links}
+    assert links["home", "w2"] == found.home["b"]
+    assert links["w0", "w2"] == links["w1", "w2"] == found.between is not None
+    threads.close()
+
+
+def test_a_worker_that_does_not_answer_has_declared_links() -> None:
+    threads = Threads(2)
+    members = [replace(threads.members()[0], token="another"), threads.members()[1]]
+    with pytest.raises(Lost, match="the connection ended"):
+        measure(members, None)
+    with Cluster(Given(members), OWN) as cluster:
+        assert cluster.profile == profile_of(OWN, members, None)
+    threads.close()
+
+
+def test_a_worker_that_cannot_reach_another_says_so() -> None:
+    threads = Threads(2)
+    first, second = threads.members()
+    with pytest.raises(Lost, match=f"it cannot reach {second.address}") as lost:
+        measure([first, replace(second, token="another")], None)
+    assert lost.value.process == 1
+    threads.close()
+
+
+def test_another_version_is_refused_before_anything_is_measured() -> None:
+    threads = Threads(1)
+    members = Given([replace(threads.members()[0], version="another")])
+    with Cluster(members, OWN) as cluster, pytest.raises(RunFailed, match="another version of Rho"):
+        cluster.profile  # noqa: B018
+    threads.close()
+
+
+def test_figures_have_two_digits_and_never_fall() -> None:
+    assert [rounded(ns) for ns in (7, 49, 1_234, 999_999)] == [7, 49, 1_200, 1_000_000]
+    assert rising([5, 3, 9]).ns == (5, 5, 9)
