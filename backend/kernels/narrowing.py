@@ -3,7 +3,7 @@
 Sums of truth values, digits and bytes are i64 in the language; where every value on the way is known to fit u8 or i32, it is
 computed there, exactly, and widened only where something wide uses it.
 
-Neighbours: `build` (makes bodies), `nest`, `ir`.
+Neighbours: `build` (makes bodies), `nest`, `ir`; `loops.transform.narrowing` (the same of loop programs).
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from .ir import Apply, Literal, Node
 
 Range = tuple[int, int]
 
-_LIMITS: Final = ((Kind.U8, 0, 255), (Kind.I32, -(1 << 31), (1 << 31) - 1))
-_SOURCES: Final = {Kind.BOOL: (0, 1), Kind.U8: (0, 255)}
-_ARITHMETIC: Final = frozenset({"add", "sub", "mul", "min", "max", "neg", "abs"})
-_COMPARISONS: Final = frozenset({"lt", "le", "eq", "ge", "gt", "ne"})
+LIMITS: Final = ((Kind.U8, 0, 255), (Kind.I32, -(1 << 31), (1 << 31) - 1))
+SOURCES: Final = {Kind.BOOL: (0, 1), Kind.U8: (0, 255)}
+ARITHMETIC: Final = frozenset({"add", "sub", "mul", "min", "max", "neg", "abs"})
+COMPARISONS: Final = frozenset({"lt", "le", "eq", "ge", "gt", "ne"})
 
 
 def narrow(body: Body) -> Body:
     """The body with small whole numbers in a narrow kind; itself where that gains nothing."""
     ranges = _ranges(body)
     used = {arg for node in body.nodes if isinstance(node, Apply) and _is_small(node, body, ranges) for arg in node.args}
-    kind = _kind([found for place, found in ranges.items() if place in used])
+    kind = narrowest([found for place, found in ranges.items() if place in used])
     if kind is None or not any(
-        isinstance(n, Apply) and n.function in _ARITHMETIC and p in ranges for p, n in enumerate(body.nodes)
+        isinstance(n, Apply) and n.function in ARITHMETIC and p in ranges for p, n in enumerate(body.nodes)
     ):
         return body
-    low, high = next((a, b) for k, a, b in _LIMITS if k is kind)
+    low, high = next((a, b) for k, a, b in LIMITS if k is kind)
     fits = {place for place, (a, b) in ranges.items() if low <= a and b <= high}
     return _rewritten(body, kind, _closed(body, fits))
 
@@ -45,22 +45,23 @@ def _ranges(body: Body) -> dict[int, Range]:
             case Literal(Kind.I64, bits):
                 found[place] = (bits, bits)
             case Apply(function="convert", compute=source, kind=Kind.I64, args=(arg,)):
-                if source in _SOURCES:
-                    found[place] = _SOURCES[source]
+                if source in SOURCES:
+                    found[place] = SOURCES[source]
                 elif arg in found:
                     found[place] = found[arg]
             case Apply(function="select", compute=Kind.I64, args=(_, x, y)) if x in found and y in found:
                 found[place] = (min(found[x][0], found[y][0]), max(found[x][1], found[y][1]))
-            case Apply(function=function, compute=Kind.I64, args=args) if function in _ARITHMETIC and all(
+            case Apply(function=function, compute=Kind.I64, args=args) if function in ARITHMETIC and all(
                 a in found for a in args
             ):
-                made = _combined(function, [found[arg] for arg in args])
+                made = combined(function, [found[arg] for arg in args])
                 if made[0] > -(1 << 40) and made[1] < 1 << 40:
                     found[place] = made
     return found
 
 
-def _combined(function: str, args: list[Range]) -> Range:
+def combined(function: str, args: list[Range]) -> Range:
+    """The values that a function may have on operands of these ranges."""
     (a, b), (c, d) = args[0], args[-1]
     match function:
         case "add":
@@ -80,14 +81,14 @@ def _combined(function: str, args: list[Range]) -> Range:
 
 
 def _is_small(node: Apply, body: Body, ranges: dict[int, Range]) -> bool:
-    if node.compute is not Kind.I64 or node.function not in _ARITHMETIC | _COMPARISONS | {"select"}:
+    if node.compute is not Kind.I64 or node.function not in ARITHMETIC | COMPARISONS | {"select"}:
         return False
     return all(arg in ranges for arg in node.args if body.kinds[arg] is Kind.I64)
 
 
-def _kind(ranges: list[Range]) -> Kind | None:
+def narrowest(ranges: list[Range]) -> Kind | None:
     """The narrowest kind that holds most."""
-    for kind, low, high in _LIMITS:
+    for kind, low, high in LIMITS:
         if ranges and all(low <= a and b <= high for a, b in ranges):
             return kind
     return None
@@ -136,7 +137,7 @@ def _rewritten(body: Body, kind: Kind, small: set[int]) -> Body:
             case Apply() if place in small:
                 args = tuple(places[arg] for arg in node.args)
                 places[place] = add(replace(node, args=args, compute=kind, kind=kind), kind)
-            case Apply() if node.function in _COMPARISONS and node.compute is Kind.I64 and all(arg in small for arg in node.args):
+            case Apply() if node.function in COMPARISONS and node.compute is Kind.I64 and all(arg in small for arg in node.args):
                 places[place] = add(replace(node, args=tuple(places[arg] for arg in node.args), compute=kind), node.kind)
             case Apply():
                 places[place] = add(replace(node, args=tuple(widened(arg) for arg in node.args)), node.kind)

@@ -14,14 +14,10 @@ from dataclasses import replace
 from typing import Final
 
 from ....typechecker.elements import Kind
+from ...kernels.narrowing import ARITHMETIC, COMPARISONS, SOURCES, Range, combined, narrowest
 from ..ir import Apply, Call, Constant, Load, Program, Role, Statement, Store, blocks, uses, walk
 from .rewriting import Names, rebuilt
 
-Range = tuple[int, int]
-_LIMITS: Final = ((Kind.U8, 0, 255), (Kind.I32, -(1 << 31), (1 << 31) - 1))
-_SOURCES: Final = {Kind.BOOL: (0, 1), Kind.U8: (0, 255)}
-_ARITHMETIC: Final = frozenset({"add", "sub", "mul", "min", "max", "neg", "abs"})
-_COMPARISONS: Final = frozenset({"lt", "le", "eq", "ge", "gt", "ne"})
 _MOST: Final = 1 << 40
 _PASSES: Final = 3
 """Scratch that is computed of other scratch."""
@@ -74,15 +70,15 @@ class _Narrowing:
             case Load(view=view):
                 return self.stored.get(view)
             case Apply(function="convert", compute=source, kind=Kind.I64, args=(arg,)):
-                return _SOURCES.get(source) or self.ranges.get(arg)
+                return SOURCES.get(source) or self.ranges.get(arg)
             case Apply(function="select", compute=Kind.I64, args=(_, *args)) | Apply(compute=Kind.I64, kind=Kind.I64, args=args):
                 ranges = [self.ranges[arg] for arg in args if arg in self.ranges]
                 if len(ranges) < len(args):
                     return None
                 if statement.function == "select":
                     return min(ranges)[0], max(high for _, high in ranges)
-                if statement.function in _ARITHMETIC:
-                    low, high = _combined(statement.function, ranges)
+                if statement.function in ARITHMETIC:
+                    low, high = combined(statement.function, ranges)
                     return (low, high) if low > -_MOST and high < _MOST else None
         return None
 
@@ -101,7 +97,7 @@ class _Narrowing:
                 self.join(own[0], name)
             if own:
                 beside += [(own[0], name) for name in members if name in constants]
-                if isinstance(statement, Apply) and statement.function in _ARITHMETIC:
+                if isinstance(statement, Apply) and statement.function in ARITHMETIC:
                     arithmetic.add(own[0])
         groups: dict[str, list[str]] = {}
         for name in self.group_of:
@@ -112,7 +108,7 @@ class _Narrowing:
         worth = {self.group(name) for name in arithmetic}
         kinds: dict[str, Kind] = {}
         for group, names in groups.items():
-            kind = _kind(ranges[group]) if group in worth and wide.isdisjoint(names) else None
+            kind = narrowest(ranges[group]) if group in worth and wide.isdisjoint(names) else None
             if kind is not None:
                 kinds.update(dict.fromkeys(names, kind))
         return kinds
@@ -122,7 +118,7 @@ class _Narrowing:
         match statement:
             case Apply() if statement.name in self.ranges:
                 args = statement.args[1:] if statement.function == "select" else statement.args
-                return [statement.name, *(() if statement.compute in _SOURCES else args)]
+                return [statement.name, *(() if statement.compute in SOURCES else args)]
             case Apply() if self.compares(statement):
                 return list(statement.args)
             case Load() if statement.view in self.stored:
@@ -133,7 +129,7 @@ class _Narrowing:
 
     def compares(self, statement: Apply) -> bool:
         """Is it a comparison of numbers whose ranges are known?"""
-        is_one = statement.function in _COMPARISONS and statement.compute is Kind.I64
+        is_one = statement.function in COMPARISONS and statement.compute is Kind.I64
         return is_one and all(arg in self.ranges for arg in statement.args)
 
     def wide_uses(self) -> Iterator[str]:
@@ -214,30 +210,3 @@ class _Narrowing:
             return statement
         wide = set(self.read_wide(statement))
         return rebuilt(statement, lambda name: self.widened[name] if name in wide else name, lambda form: form, self.block)
-
-
-def _combined(function: str, args: list[Range]) -> Range:
-    (a, b), (c, d) = args[0], args[-1]
-    match function:
-        case "add":
-            return a + c, b + d
-        case "sub":
-            return a - d, b - c
-        case "mul":
-            corners = (a * c, a * d, b * c, b * d)
-            return min(corners), max(corners)
-        case "min":
-            return min(a, c), min(b, d)
-        case "max":
-            return max(a, c), max(b, d)
-        case "neg":
-            return -b, -a
-    return 0, max(abs(a), abs(b))
-
-
-def _kind(ranges: list[Range]) -> Kind | None:
-    """The narrowest kind that holds all."""
-    for kind, low, high in _LIMITS:
-        if all(low <= a and b <= high for a, b in ranges):
-            return kind
-    return None
