@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -29,13 +30,16 @@ _asking: Final = OneThread("rho compiler")
 _START: Final = "import sys; sys.path[:] = {path!r}; from {module} import serve; serve()"
 _LONGEST: Final = 1 << 28
 """Bytes of an answer: a child that says more is none of ours."""
+_PATIENCE: Final = 60.0
+"""Seconds for an answer: what is silent longer is none of ours either (the executable of a host that embeds Python)."""
 
 
 @dataclass(slots=True)
 class _State:
-    """`users`: how many runs ask for a child now."""
+    """`users`: how many runs ask for a child now; `is_lost`: one was no good, and no other is tried."""
 
     users: int = 0
+    is_lost: bool = False
     child: subprocess.Popen[bytes] | None = None
 
     def forget(self) -> None:
@@ -68,9 +72,10 @@ def _count(more: int) -> None:
 @_asking.does
 def compile_text(text: str) -> bytes:
     """Object code, as of `llvm_leaf.compile_text`.  Unsupported."""
-    if _state.users > 0:
+    if _state.users > 0 and not _state.is_lost:
         with contextlib.suppress(OSError, ValueError):
             return _answered(text)
+        _state.is_lost = True
         _end()
     return llvm_leaf.compile_text(text)
 
@@ -80,12 +85,14 @@ def _answered(text: str) -> bytes:
     if _state.child is None:
         path = [os.path.abspath(folder) for folder in sys.path]
         _state.child = subprocess.Popen(
-            [sys.executable, "-c", _START.format(path=path, module=__name__)],
+            [sys.executable or "", "-c", _START.format(path=path, module=__name__)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
         )  # fmt: skip
     child = _state.child
     assert child.stdin is not None and child.stdout is not None, "both are pipes"
     _send(child.stdin, text.encode(), 1)
+    if os.name == "posix" and not select.select([child.stdout], [], [], _PATIENCE)[0]:
+        raise ValueError("silent")
     sign, answer = _received(child.stdout)
     if sign < 0:
         raise Unsupported(answer.decode(errors="replace"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +12,12 @@ from rho.backend.kernels import apart, llvm_leaf
 
 if not llvm_leaf.is_installed():
     pytest.skip("needs llvmlite", allow_module_level=True)
+
+
+@pytest.fixture(autouse=True)
+def none_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(apart._state, "is_lost", False)
+
 
 TEXT = f"define i64 @{llvm_leaf.NAME}(ptr %w) {{\n  ret i64 2\n}}\n"
 
@@ -65,6 +72,19 @@ def test_where_no_child_can_begin_this_process_compiles(program: str, monkeypatc
     with apart.compiling_apart():
         assert apart.compile_text(TEXT) == llvm_leaf.compile_text(TEXT)
         assert apart._state.child is None
+
+
+def test_what_never_answers_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The executable of a host that embeds Python may do anything with `-c`; a host may have none."""
+    host = tmp_path / "host"
+    host.write_text("#!/bin/sh\nexec cat >/dev/null\n")
+    host.chmod(0o755)
+    monkeypatch.setattr(apart, "_PATIENCE", 0.1)
+    for program in (str(host), None):
+        monkeypatch.setattr(apart.sys, "executable", program)
+        with apart.compiling_apart():
+            assert apart.compile_text(TEXT) == llvm_leaf.compile_text(TEXT)
+            assert apart._state.child is None
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
