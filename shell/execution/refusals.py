@@ -19,8 +19,6 @@ from typing import TYPE_CHECKING, Final, Never
 from ...backend.graph import BoundGraph, bind, lower, optimise, traverse
 from ...backend.graph.costs import cost_of, graph_cost
 from ...backend.graph.phases import LibraryPhase, Output, PhaseId, Structured
-from ...backend.run.files.sinks import endings_in_order, sink_type
-from ...backend.run.files.trouble import listed
 from ...backend.schedule.facts.workspace import Numbers, workspace
 from ...backend.schedule.plan.explain import bytes_text
 from ...backend.schedule.plan.model import BranchStep, Buffer, CellsStep, LoopStep, Plan, Role, SubPlan
@@ -113,10 +111,12 @@ def _file_advice(candidate: Candidate, name: str) -> str:
     if path.lower().endswith(".npy"):
         return ""
     advice = f"; write it with `--out {name}=FILE.npy`"
+    from ...backend.run.files.sinks import endings_in_order, sink_type  # imports NumPy
+
     endings = endings_in_order(type.element.kind, len(type.shape))
     if not endings or sink_type(path, type.element.kind, entry.reading) is not None:
         return advice
-    return f"{advice}; where its rows come in order FILE may also end in {listed(endings)}"
+    return f"{advice}; where its rows come in order FILE may also end in {', '.join(endings)}"
 
 
 def check_time(candidate: Candidate, seconds: float | None) -> None:

@@ -7,9 +7,10 @@ from dataclasses import replace
 import pytest
 
 from rho.backend.run.cluster import calibrate
-from rho.backend.run.cluster.calibrate import SIZES, measure, rising, rounded
+from rho.backend.run.cluster.calibrate import measure
 from rho.backend.run.cluster.home import Cluster
 from rho.backend.run.cluster.membership import Member
+from rho.backend.run.cluster.probing import SIZES, rising, rounded
 from rho.backend.run.cluster.profile import profile_of
 from rho.backend.run.cluster.wire import Lost
 from rho.lang.diagnostics import RunFailed

@@ -31,8 +31,8 @@ from ..cpu import CpuBackend
 from ..distributed import Pace
 from ..executor import execute_plan
 from ..threads import interrupt
-from .calibrate import link_table
 from .crossing import Crossing
+from .probing import link_table
 from .shares import HOME, Process, Shares
 from .shipping import Unfit, failure_facts, unpacked
 from .wire import Connection, Kind, Lost, Message, connect
