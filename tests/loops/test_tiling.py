@@ -154,6 +154,13 @@ def test_reach_and_levels() -> None:
     assert (around.reach, around.levels, around.wraps) == (1, 1, True)
 
 
+def test_a_value_that_is_read_twice_at_every_step_is_one_load() -> None:
+    """The work grows with the statements, not with the ways from a value back to what it was computed of (2⁶⁰ here)."""
+    doubled = "".join(f"q{step + 1}: f64 = add(q{step}, q{step}) " for step in range(60))
+    made = _tiled("for i in 0..n - 1 serial { p = x[b, i + 1] x[-b + 1, i] = p } q0 = x[b, 0] " + doubled + "x[-b + 1, n - 1] = q60")
+    assert made is not None and made.wraps
+
+
 @pytest.mark.parametrize("body", [
     "for i in 0..n serial { p = x[b, 0] x[-b + 1, i] = p }",  # every row reads one
     "for i in 0..n serial { p = x[b, n - i - 1] x[-b + 1, i] = p }",  # the other way round

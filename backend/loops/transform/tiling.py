@@ -138,7 +138,7 @@ class _Tiling:
         """The statements of an iteration: those that only count, and runs of the others."""
         counts: list[Statement] = []
         runs: list[list[Statement]] = []
-        touched: list[list[_Access]] = []
+        touched: list[set[_Access]] = []
         for statement in body:
             if isinstance(statement, Constant | Number | Apply | Load):
                 loads = self.loads(statement)
@@ -146,14 +146,14 @@ class _Tiling:
                     counts.append(statement)
                     continue
                 self.sources[statement.name] = loads
-            own = list(self.accesses(statement))
+            own = set(self.accesses(statement))
             if any(_meet(one, other) for one in own for other in own):
                 raise _NotOne
             if not runs or any(_meet(one, other) for one in touched[-1] for other in own):
                 runs.append([])
-                touched.append([])
+                touched.append(set())
             runs[-1].append(statement)
-            touched[-1] += own
+            touched[-1] |= own
         for place, run in enumerate(runs):
             inside = {name for statement in run for name in defined(statement)}
             others = (own for other in runs[:place] + runs[place + 1 :] for own in walk(tuple(other)))
@@ -162,10 +162,12 @@ class _Tiling:
         return _Levels(tuple(counts), tuple(map(tuple, runs)))
 
     def loads(self, statement: Statement) -> tuple[Load, ...]:
-        """What a statement reads of what the loop stores, and of what values outside it were computed of."""
+        """What a statement reads of what the loop stores, and of what values outside it were computed of; each load once."""
         nodes = list(walk((statement,)))
-        own = [node for node in nodes if isinstance(node, Load) and node.view in self.stored]
-        return *own, *(load for node in nodes for name in uses(node) for load in self.sources.get(name, ()))
+        own = {node.name: node for node in nodes if isinstance(node, Load) and node.view in self.stored}
+        for name in {name for node in nodes for name in uses(node)}:
+            own |= {load.name: load for load in self.sources.get(name, ())}
+        return tuple(own.values())
 
     def accesses(self, statement: Statement) -> Iterator[_Access]:
         """What a statement of an iteration touches of what the loop stores."""
