@@ -157,7 +157,8 @@ def test_reach_and_levels() -> None:
 def test_a_value_that_is_read_twice_at_every_step_is_one_load() -> None:
     """The work grows with the statements, not with the ways from a value back to what it was computed of (2⁶⁰ here)."""
     doubled = "".join(f"q{step + 1}: f64 = add(q{step}, q{step}) " for step in range(60))
-    made = _tiled("for i in 0..n - 1 serial { p = x[b, i + 1] x[-b + 1, i] = p } q0 = x[b, 0] " + doubled + "x[-b + 1, n - 1] = q60")
+    shifted = "for i in 0..n - 1 serial { p = x[b, i + 1] x[-b + 1, i] = p } q0 = x[b, 0] "
+    made = _tiled(shifted + doubled + "x[-b + 1, n - 1] = q60")
     assert made is not None and made.wraps
 
 
