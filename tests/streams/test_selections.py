@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from rho.backend.run.streams.selecting import SelectedRows
+from rho.backend.schedule.streams import planning
 from rho.lang import temporaries
 from rho.lang.diagnostics import Refused, RunFailed
 from rho.shell.execution.streaming import require_one_run, require_sizes_known, stream_lines
@@ -86,3 +87,16 @@ def test_what_might_not_fit_is_refused_by_name(folder: Path) -> None:
     with pytest.raises(Refused, match="E702") as caught:
         loaded(_X + "y ← (x>0.5)/x\ny", folder, LIMIT)
     assert any("printing" in note or "Print" in note or "whole" in note for note in caught.value.diagnostics[0].notes)
+
+
+def test_what_fits_with_no_tile_is_refused_at_the_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Values without an input are made as a whole; no smaller tile of the rest makes room, so that tiles are not tried."""
+    np.save(tmp_path / "y.npy", np.ones(100_003))
+    tiles: list[object] = []
+    real = planning.key_of
+    monkeypatch.setattr(planning, "key_of", lambda *given: (tiles.append(given[-1]), real(*given))[1])
+    with pytest.raises(Refused) as refused:
+        loaded("input y : f64[n]\nv ← (⍳≢y)+0.0\n+/(v>0.25)/v\n+/(v>0.25)/y", tmp_path, 100_000)
+    note = "it cannot stream from its files: `/` needs 2,048 bytes for a row, beside 100,352 of whole values"
+    assert note in refused.value.diagnostics[0].notes
+    assert len(tiles) < 100

@@ -9,8 +9,9 @@ Neighbours: `flow`, `tiles`; `one_device` (plans a tile, and all around the pass
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from math import prod
 from typing import Final
 
@@ -218,15 +219,19 @@ def tiles_of(one: Pass, rows: int) -> Iterator[Rows]:
 
 def _unit(asked: Streaming, flow: Flow, one: Pass, device: Device) -> PlannedUnit:
     """A pass with the most rows a tile whose memory fits."""
-    rows = _first_rows(asked, flow, one) if asked.rows is None else _chosen_rows(asked.rows, flow, one)
-    while True:
-        need, reads = memory_of(asked, flow, one, rows, device)
-        if need <= asked.limit - _whole_bytes(flow, one):
-            break
+    left = asked.limit - _whole_bytes(flow, one)
+    if asked.rows is None:
+        rows = _first_rows(asked, flow, one)
+        least, _ = _of_tiles(asked, flow, one, islice(tiles_of(one, one.grain), 1), device)
+        if least > left:
+            raise _needs(asked, flow, one, one.grain, least)
+    else:
+        rows = _chosen_rows(asked.rows, flow, one)
+    while (need_and_reads := memory_of(asked, flow, one, rows, device))[0] > left:
         if rows <= one.grain or asked.rows is not None:
-            many = "a row" if rows == 1 else f"{rows:,} rows"
-            raise CannotStream(_worst(flow, one, rows), f"needs {need:,} bytes for {many}{_store_takes(asked, one)}")
+            raise _needs(asked, flow, one, rows, need_and_reads[0])
         rows = max(one.grain, rows // 2)
+    need, reads = need_and_reads
     writes = sum(_written_bytes(asked, flow, sink) for sink in one.sinks)
     tiles = -(-one.size // rows)
     for sink in one.sinks:
@@ -237,6 +242,13 @@ def _unit(asked: Streaming, flow: Flow, one: Pass, device: Device) -> PlannedUni
     first = one.sinks[0].phase
     shape = LibraryPhase(first.id, first.span, "stream", outside, one.results, {}, (), ())
     return PlannedUnit(shape, step, need)
+
+
+def _needs(asked: Streaming, flow: Flow, one: Pass, rows: int, need: int) -> CannotStream:
+    """Tiles of so many rows do not fit, and there are none of fewer."""
+    many = "a row" if rows == 1 else f"{rows:,} rows"
+    beside = f", beside {whole:,} of whole values" if (whole := _whole_bytes(flow, one)) else ""
+    return CannotStream(_worst(flow, one, rows), f"needs {need:,} bytes for {many}{_store_takes(asked, one)}{beside}")
 
 
 def _whole_bytes(flow: Flow, one: Pass) -> int:
@@ -288,10 +300,17 @@ def _tile_bytes(flow: Flow, one: Pass, needed: Demand) -> int:
 def memory_of(asked: Streaming, flow: Flow, one: Pass, rows: int, device: Device) -> tuple[int, int]:
     """What a pass in tiles of so many rows needs beside whole values, and the bytes that it reads.  See Note [Memory of a
     pass]."""
+    most, reads = _of_tiles(asked, flow, one, tiles_of(one, rows), device)
+    sorting = sum(scratch.sorting(rows) for sink in one.sinks if (scratch := asked.scratch_of(sink)) is not None)
+    return most + _joined_bytes(flow, one, rows) + _beside(asked, one) + sorting, reads
+
+
+def _of_tiles(asked: Streaming, flow: Flow, one: Pass, tiles: Iterable[Rows], device: Device) -> tuple[int, int]:
+    """What the largest of these tiles needs, and the bytes that all of them read; one that is above the limit is the last."""
     peaks: dict[tuple[object, ...], int] = {}
     most, reads, reached, begun = 0, 0, dict[PhaseId, int](), dict[PhaseId, int]()
     phases = {phase.id: phase for phase in one.phases}
-    for tile in tiles_of(one, rows):
+    for tile in tiles:
         needed = demand(flow, one, tile)
         for phase_id, _ in out_of_order(flow, one, needed, reached):
             raise CannotStream(phases[phase_id], "is wanted in another order than that of its items, or more than once")
@@ -299,14 +318,14 @@ def memory_of(asked: Streaming, flow: Flow, one: Pass, rows: int, device: Device
             if isinstance(phase, Input) and phase.result in needed.rows and not asked.sources[phase.name].going_back:
                 if needed.rows[phase.result][0] < begun.get(phase.id, 0):
                     why = f"needs rows of `{phase.name}` in another order than the file has them"
-                    raise CannotStream(_worst(flow, one, rows), why + _stored_better(asked, phase.name))
+                    raise CannotStream(_worst(flow, one, tile[1] - tile[0]), why + _stored_better(asked, phase.name))
                 begun[phase.id] = needed.rows[phase.result][0]
         key = key_of(flow, one, needed)
         inputs = _tile_bytes(flow, one, needed)
         reads += _stored_bytes(asked, flow, one, needed)
         if key not in peaks:
             if len(peaks) == MOST_KINDS:
-                raise CannotStream(_worst(flow, one, rows), "needs different rows in every tile")
+                raise CannotStream(_worst(flow, one, tile[1] - tile[0]), "needs different rows in every tile")
             made = tile_of(flow, one, needed, tile)
             plan = plan_one_device(made.bound, device, detail=Detail.STEPS)
             around = sum(_rounded(_bytes_of(flow, value)) for value in made.operands.values())
@@ -314,8 +333,7 @@ def memory_of(asked: Streaming, flow: Flow, one: Pass, rows: int, device: Device
             if peaks[key] > asked.limit:
                 return peaks[key], reads
         most = max(most, peaks[key])
-    sorting = sum(scratch.sorting(rows) for sink in one.sinks if (scratch := asked.scratch_of(sink)) is not None)
-    return most + _joined_bytes(flow, one, rows) + _beside(asked, one) + sorting, reads
+    return most, reads
 
 
 def _stored_bytes(asked: Streaming, flow: Flow, one: Pass, needed: Demand) -> int:
