@@ -121,7 +121,7 @@ def _cut_only(arguments: Arguments, scheduling: Scheduling | None) -> Scheduling
 
 def _front_only(arguments: Arguments, scheduling: Scheduling | None) -> Scheduling:
     """How to plan a front.  UsageError: options that it has no use for."""
-    plan_front.against(arguments.value("--pareto") or "")
+    plan_front.require_options(arguments)
     for name in ONE_PLAN:
         if arguments.has(name):
             raise UsageError(f"rho plan --pareto: {name} is for one plan")

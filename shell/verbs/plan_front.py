@@ -51,11 +51,21 @@ def front(arguments: Arguments, loaded: Loaded, scheduling: Scheduling) -> Front
     )  # fmt: skip
 
 
+def require_options(arguments: Arguments) -> None:
+    """What can be said of the options before there is a front.  UsageError."""
+    objective = against(arguments.value("--pareto") or "")
+    number, weights, form = arguments.value("--point"), arguments.value("--weights"), arguments.value("--format")
+    if number is not None and weights is not None:
+        raise UsageError("--point and --weights both choose a plan of the front", "give one of them")
+    if weights is not None:
+        weights_of(weights, objective)
+    if number is None and weights is None and form not in SHOWN:
+        raise UsageError(f"a front is shown as text, json, svg or html, not {form}", "--point N takes one plan of it")
+
+
 def chosen(arguments: Arguments, found: Front) -> Point | None:
     """The point that `--point` or `--weights` takes.  UsageError."""
     number, weights = arguments.value("--point"), arguments.value("--weights")
-    if number is not None and weights is not None:
-        raise UsageError("--point and --weights both choose a plan of the front", "give one of them")
     if weights is not None:
         return found.chosen(weights_of(weights, found.objective))
     if number is None:
@@ -94,8 +104,6 @@ def _count(text: str | None) -> int:
 def text(arguments: Arguments, found: Front, name: str) -> str:
     """The front in the format asked for."""
     asked = arguments.value("--format")
-    if asked not in SHOWN:
-        raise UsageError(f"a front is shown as text, json, svg or html, not {asked}", "--point N takes one plan of it")
     if wants_json(arguments):
         return to_json(described(found))
     if asked == "svg":
