@@ -168,8 +168,10 @@ class Program:
         TypeError: an unknown name, or a value that is no array.  Refused: sizes or element types that do not fit, guards,
         bounds.  RunFailed: a run-time check.  Inputs are not written to, results share no memory with them."""
         if plan is not None and not isinstance(plan, Plan):
-            plan, values = None, {**values, "plan": plan}  # an input or param that is called so
+            self._require_own("plan", plan, "a rho.Plan (`program.plan(…)`, `rho.Plan.load(FILE)`)")
+            plan, values = None, {**values, "plan": plan}
         if cluster is not None and not isinstance(cluster, Cluster):
+            self._require_own("cluster", cluster, "a rho.Cluster (`rho.Cluster(WHERE)`)")
             cluster, values = None, {**values, "cluster": cluster}
         if plan is not None and cluster is not None:
             raise TypeError("a cluster has plans of its own: give a plan or a cluster")
@@ -177,6 +179,12 @@ class Program:
             return self._run(values, plan, cluster)
         except RhoError as error:
             raise showing(error, self._checked.sources) from None
+
+    def _require_own(self, option: str, value: object, wanted: str) -> None:
+        """TypeError unless an input or param of the program has the name of an option that takes something else."""
+        names = {entry.name for entry in self._core.inputs} | {param.name for param in self._core.params}
+        if option not in names:
+            raise TypeError(f"{option} is {wanted}, not {type(value).__name__}")
 
     def _run(self, values: Mapping[str, object], given: Plan | None, cluster: Cluster | None) -> Result:
         core = self._core

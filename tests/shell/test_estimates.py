@@ -164,6 +164,15 @@ def test_an_input_may_be_called_plan(folder: Path) -> None:
     np.testing.assert_array_equal(program.run(plan=np.ones(3))["y"], np.full(3, 2.0))
 
 
+def test_what_is_no_plan_or_cluster(folder: Path) -> None:
+    (folder / "named.rho").write_text("input x : f64[n]\noutput y ← 2×x\n", encoding="utf-8")
+    program = rho_package.load("named.rho")
+    with pytest.raises(TypeError, match=r"plan is a rho\.Plan \(.*\), not str"):
+        program.run(x=np.ones(3), plan="plan.json")
+    with pytest.raises(TypeError, match=r"cluster is a rho\.Cluster \(.*\), not str"):
+        program.run(x=np.ones(3), cluster="local:2")
+
+
 # ------------------------------------------------------------------------------------ rho plan --size
 
 

@@ -19,6 +19,8 @@ from rho.shell.cli.fixing import fixed
 from rho.shell.main import main
 from rho.shell.session import Session
 
+from .conftest import Rho
+
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "tests" / "corpora" / "data"
 BEFORE = "x ← 5 3 8 1 9\na ← 2 2⍴⍳4\nb ← 1=1\nn ← 2\n"
@@ -237,3 +239,14 @@ def test_a_fix_that_is_not_applied_is_named_with_its_reason(
     main(["check", "--fix", str(tmp_path / "p.rho")])
     said = capsys.readouterr().err
     assert "not applied at p.rho:1:1: write `b`; with it there would be 2 errors, such as E001: second" in said
+
+
+def test_what_a_key_cannot_reduce_by_a_loop_can(rho: Rho, tmp_path: Path) -> None:
+    """The loop that E620 proposes is right as it stands."""
+    head = "i ← 0 1 0 2 1\nv ← 1 2 3 4 5\nk ← 3\nf ← {⍵+2×⍺}\n"
+    (tmp_path / "key.rho").write_text(head + "k f⌸(i⋄v)\n", encoding="utf-8")
+    refused = rho("check", str(tmp_path / "key.rho"))
+    assert refused.code == 3 and "E620" in refused.out
+    loop = refused.out.partition("write a loop: `")[2].partition("`\n")[0]
+    (tmp_path / "loop.rho").write_text(head + loop + "\n", encoding="utf-8")
+    assert rho("run", str(tmp_path / "loop.rho")).out.split() == ["5", "9", "4"]

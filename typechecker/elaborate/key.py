@@ -27,6 +27,9 @@ from .values import cast
 
 _START: Final = {"⌈": "¯∞", "⌊": "∞"}
 """What changes no number."""
+_ANY_FUNCTION: Final = (
+    "with another function `f`, of indices `i` and values `v`, write a loop: `{s ← ⍵ ⋄ s[i[⍺]] ← s[i[⍺]] f v[⍺] ⋄ s}⍣(⍳≢v) ⊢ k⍴0`"
+)
 
 
 def key(ctx: Context, derived: DerivedFunction, left: Value | None, right: Value, span: Span) -> Value:
@@ -45,7 +48,8 @@ def key(ctx: Context, derived: DerivedFunction, left: Value | None, right: Value
     if not isinstance(right, TupleOperand) or len(right.items) != 2:
         return ctx.error(Code.E305, "`k f⌸` takes a pair `(idx ⋄ values)`", span)
     if not isinstance(function, PrimitiveFunction) or not is_scalar_primitive(function, dyadic=True):
-        return ctx.error(Code.E620, "`⌸` takes a scalar primitive such as `+ × ⌈ ⌊ ∧ ∨` in this version", derived.span)
+        return ctx.error(Code.E620, "`⌸` takes a scalar primitive such as `+ × ⌈ ⌊ ∧ ∨` in this version", derived.span,
+                         notes=(_ANY_FUNCTION,))  # fmt: skip
     indices, values = [single(ctx, item, span) for item in right.items]
     if indices.poisoned or values.poisoned:
         return ctx.builder.poison(span)
