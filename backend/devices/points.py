@@ -20,14 +20,13 @@ from typing import Final
 
 from ...typechecker.elements import Kind
 from ...typechecker.scalars import is_sequential
-from ..kernels import policy
 from ..scalar.table import class_of
 from .forms import ALONG, Applied, Reduced, Tier, Work
 from .keys import scalar_stems
 from .rates import Around, Rates
-from .spans import largest, smallest
+from .spans import largest
 from .tables import Grains, Table
-from .teams import Shared, Sharing, overlapped, rows_shared_out, shared_out, together
+from .teams import Shared, overlapped, rows_shared_out, shared_out, together
 
 RUNS: Final = 1024
 """Runs that `row` and `column` are about."""
@@ -46,10 +45,7 @@ def work_grains(work: Work, rates: Rates, around: Around = ALONE) -> Grains:
     if work.tier is Tier.KERNEL:
         return Grains(start + together(moved, computed, shared_work(work, rates, handed=around.handed), rates))
     fresh = sum(_fresh(size, rates) for _, size in work.written if not work.reduced)
-    alone = overlapped(moved, computed)
-    if work.points >= policy.SHARED_CALLS and rates.device.threads > 1:
-        alone = smallest(alone, together(moved, computed, Shared(Sharing.WOKEN), rates))
-    return Grains(start + fresh + alone)
+    return Grains(start + fresh + overlapped(moved, computed))
 
 
 def shared_work(work: Work, rates: Rates, turns: int = 1, *, handed: bool = False) -> Shared:

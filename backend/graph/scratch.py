@@ -38,7 +38,7 @@ _PIECE: Final = 1 << 14
 """Items of a sort that are moved at once (`run.cpu.library.grading`)."""
 _FEW: Final = 8
 _BOXES: Final = 1 << 19
-"""Points of a team's boxes that are reduced (`schedule.single.workspace`)."""
+"""Points that large reductions have room for (`schedule.facts.workspace`)."""
 _RANDOM: Final = 1 << 21
 
 

@@ -47,8 +47,6 @@ MANY: Final = 6
 """Functions in a small body that are more work, as NumPy calls, than calling a kernel."""
 
 
-SHARED_CALLS: Final = 1 << 19
-"""Points from which the boxes of NumPy calls use the whole team."""
 SHARED_NANOSECONDS: Final = 8_000
 """Work from which a launch has helpers: one that is awake comes in about a microsecond."""
 WORTH_WAKING: Final = 60_000
@@ -91,7 +89,7 @@ _asked: set[Code] = set()
 def saving(body: Body, points: int) -> float:
     """Nanoseconds that a kernel saves over NumPy on one thread, roughly (measured on AVX-512 and AVX2 machines)."""
     if points >= SMALL:
-        fixed = 50_000  # boxes are bound anew in each run
+        fixed = 50_000  # slices are cut anew in each run
     else:
         fixed = CALL_NANOSECONDS * body.operations + (15_000 + 20 * min(points, 1 << 10) if body.is_ordered else 0)
     one_by_one = sum(_an_item(r.reduction or "", r.kind) for r in body.results if r.states)

@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rho.backend.run import team
-from rho.backend.run.cpu import space
+from rho.backend.run.cpu import slices
 from rho.backend.run.values import to_numpy
 from rho.tests.backend.differential import checked, run_both
 from rho.tests.graph.test_random import program
@@ -81,18 +80,15 @@ def data(n: int, r: int, c: int) -> dict[str, np.ndarray]:  # type: ignore[type-
     }  # fmt: skip
 
 
-@pytest.fixture(params=["whole arrays", "boxes", "boxes on a team"])
-def in_boxes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(params=["whole arrays", "slices"])
+def in_slices(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Small spaces take the way of large ones."""
-    if request.param != "whole arrays":
-        monkeypatch.setattr(space, "WHOLE", 1)
-        monkeypatch.setattr(space, "BOX", 5)
-    if request.param == "boxes on a team":
-        monkeypatch.setattr(space, "THREADED", 6)
-        monkeypatch.setattr(team, "available_threads", lambda: 3)
+    if request.param == "slices":
+        monkeypatch.setattr(slices, "WHOLE", 1)
+        monkeypatch.setattr(slices, "POINTS", 3)
 
 
-@pytest.mark.usefixtures("in_boxes")
+@pytest.mark.usefixtures("in_slices")
 @pytest.mark.parametrize("part", range(6))
 def test_programs(part: int) -> None:
     """Element-wise, structural, reducing, selecting and searching programs at several sizes, none included."""

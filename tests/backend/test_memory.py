@@ -21,9 +21,8 @@ from rho.backend.graph.phases import LibraryPhase
 from rho.backend.graph.registry import LIBRARY
 from rho.backend.graph.scratch import RULES
 from rho.backend.run import pool
-from rho.backend.run.cpu import space, tiles
+from rho.backend.run.cpu import tiles
 from rho.backend.run.cpu.library import keys, sequential
-from rho.backend.schedule.facts import workspace
 from rho.tests.backend.differential import checked
 
 N = 150_000
@@ -332,8 +331,7 @@ def test_compiled_phases_stay_below_it_too(monkeypatch: pytest.MonkeyPatch) -> N
     assert not above({program: peaks(program) for program in PROGRAMS[at : at + 26]})
 
 
-def test_teams_run_in_the_spaces_that_are_planned_for_them() -> None:
-    assert space.THREADED == workspace.ALONE_BELOW
+def test_library_functions_take_pieces_as_large_as_planned() -> None:
     assert (keys.QUERIES, keys.LOOKED_UP, sequential.CHUNK) == (scratch.QUERIES, scratch.LOOKED_UP, scratch.CHUNK)
 
 

@@ -14,7 +14,6 @@ from rho.backend.graph.passes.rules import orders as places
 from rho.backend.graph.phases import Affine, LibraryPhase, Structured
 from rho.backend.kernels import policy
 from rho.backend.run.binding import bind_sizes
-from rho.backend.run.cpu import space
 from rho.tests.backend.differential import checked, run_both
 
 DECLARED = """input p : f64[n 3]
@@ -143,9 +142,8 @@ def test_windows_are_read_at_fixed_distances() -> None:
 
 
 @pytest.mark.parametrize("kind", ["f64", "f32", "i64", "u8", "bool"])
-def test_places_of_long_vectors(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Cut for the team, of equals the first; NaN is never the place where there is another."""
-    monkeypatch.setattr(space, "THREADED", 1)
+def test_places_of_long_vectors(kind: str) -> None:
+    """Of equals the first; NaN is never the place where there is another."""
     dtype = {"f64": np.float64, "f32": np.float32, "i64": np.int64, "u8": np.uint8, "bool": np.bool_}[kind]
     rng = np.random.default_rng(3)
     for n in (1, 7, 5000, 40_000):

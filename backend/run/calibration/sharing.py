@@ -76,7 +76,7 @@ def sharing_of(run: Ready, place: int = 0) -> Shared:
     kernels = is_installed() and policy.mode() is not policy.Mode.OFF
     work = work_of(phase, run.bound.graph.types, extents, number, kernels=kernels)
     if work.tier is not Tier.KERNEL:
-        return Shared(Sharing.WOKEN if run.threads > 1 and work.points >= policy.SHARED_CALLS else Sharing.ALONE)
+        return Shared(Sharing.ALONE)
     return shared_out(work.nest, bool(work.reduced), work.nanoseconds, run.threads)
 
 

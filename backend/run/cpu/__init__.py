@@ -1,4 +1,4 @@
-"""The CPU back end on NumPy (`device.Backend`): structured phases as blocks of ufuncs, library phases as NumPy calls.
+"""The CPU back end on NumPy (`device.Backend`): structured phases as slices of ufuncs, library phases as NumPy calls.
 
 Neighbours: `structured`, `library`, `kinds`; `executor` drives it.
 """

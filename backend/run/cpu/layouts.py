@@ -23,3 +23,19 @@ def contiguous(sizes: Sequence[int], bytes: int) -> tuple[int, ...]:
         strides.insert(0, bytes)
         bytes *= size
     return (*strides, 0)
+
+
+def common_stride(shape: Sequence[int], strides: Sequence[int]) -> int | None:
+    """The stride of some axes as one, 0 where they repeat what is there once; None where they are not evenly spaced."""
+    step = 0
+    reach: int | None = None
+    """How far the axes inside go in all; None before the first of them, whose stride may be 0."""
+    for size, stride in zip(reversed(shape), reversed(strides), strict=True):
+        if size == 1:
+            continue
+        if reach is None:
+            step = stride
+        elif stride != reach:
+            return None
+        reach = stride * size
+    return step

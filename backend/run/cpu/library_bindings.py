@@ -29,10 +29,10 @@ from .few_pairs import every_pair
 from .gathering import gather_run
 from .kinds import DTYPES, NumArray
 from .launching import Base, Block, on_bases, words_of
+from .layouts import common_stride
 from .products import PRODUCTS, batch_of, bound_product, may_be_mirrored, needs_rows
 from .scanning import Whole, scan_plan
 from .short_forms import routine_of
-from .space import common_stride
 
 _SELECT_NANOSECONDS: Final = 0.7
 """An item."""

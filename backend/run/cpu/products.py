@@ -36,8 +36,8 @@ from ..team import run_boxes
 from .blas import alone, blas
 from .kinds import DTYPES, NumArray
 from .launching import SHARED_NANOSECONDS, Block
+from .layouts import common_stride
 from .sharing import Pieces
-from .space import common_stride
 from .vector_products import summed_products
 
 GRAIN: Final = 48

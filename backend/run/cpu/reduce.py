@@ -1,9 +1,9 @@
 """Reductions of one axis, whole or from partial results, each in its documented order.
 
 Float and complex sums and products follow `sums_numpy`; every other associative function is exact in any order, so
-partial results of pieces are combined as they come.  Counting (`+/` of a bool) does not widen its operand.
+partial results of slices are combined as they come.  Counting (`+/` of a bool) does not widen its operand.
 
-Neighbours: `structured` (the reduce axis is the last), `library` (sequential reductions and scans).
+Neighbours: `slices` (reduces slice by slice), `body` (rows of a chain), `library` (sequential reductions and scans).
 """
 
 from __future__ import annotations
@@ -20,14 +20,11 @@ from ....typechecker.scalars import SELECTIVE, identity_of, is_ordered
 from ...graph.phases import PLACES, ApplyNode, Node, Result
 from ...scalar.table import REDUCTIONS
 from ..failures import CheckFailed
+from ..pool import room
 from ..sums import BLOCK
 from ..sums_numpy import block_partials, combine_tree, ordered_reduce
-from ..team import run_boxes
 from .kinds import DTYPES, NumArray
 from .reals import PLAIN
-
-_RUN: Final = 256
-"""Cells next to each other in memory that one thread takes at least."""
 
 
 def _in_layout(value: Any, reduce: Callable[[Any, int], Any]) -> Any:
@@ -43,12 +40,11 @@ def _in_layout(value: Any, reduce: Callable[[Any, int], Any]) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Reduction:
-    """Reduce body slot `node` with `function`; `counts`: the slot is bool and the result its number of true elements."""
+    """Reduce body slot `node` with `function`; a bool `node` added up as an i64 is counted."""
 
     node: int
     function: str
     kind: Kind
-    counts: bool
 
     @property
     def ordered(self) -> bool:
@@ -58,92 +54,59 @@ class Reduction:
         """The last axis in one go."""
         if self.ordered:
             return _in_layout(value, lambda moved, axis: ordered_reduce(PLAIN[self.function], moved, axis))
-        if self.counts and value.ndim == 1:
-            return np.int64(np.count_nonzero(value))
         return reduce_axis(self.function, self.kind, value, value.ndim - 1)
 
-    def piece(self, length: int, points: int, inner: bool) -> int:
-        """How much of a reduce axis of `length` to reduce at once; `inner`: its items lie next to each other."""
-        if (length <= points and inner) or self.function not in REDUCTIONS:
-            return length
-        return max(BLOCK, points // BLOCK * BLOCK) if inner else min(length, BLOCK)
+    def grain(self, length: int) -> int:
+        """A reduce axis of this length is cut at multiples of so many items."""
+        return min(length, BLOCK) if self.function in REDUCTIONS else length
 
-    def parts(self, piece: int) -> int:
-        """How many partial results a whole piece gives."""
-        return -(-piece // BLOCK) if self.ordered else 1
+    def room(self, extents: tuple[int, ...], axis: int) -> NumArray:
+        """Room for partial results on `axis`: one a block in the order of sums, else one."""
+        count = -(-extents[axis] // BLOCK) if self.ordered else 1
+        made: NumArray = room((*extents[:axis], count, *extents[axis + 1 :]), DTYPES[self.kind])
+        return made
 
-    def room(self, cells: tuple[int, ...], axis: int, length: int, piece: int) -> NumArray:
-        """Room for all partial results, on `axis`."""
-        count = -(-length // (BLOCK if self.ordered else piece))
-        return np.empty((*cells[:axis], count, *cells[axis:]), DTYPES[self.kind])
-
-    def partial(self, value: Any, axis: int) -> Any:
-        """Partial results of a piece, on the axis that is reduced."""
+    def put(self, partials: NumArray, box: tuple[slice, ...], axis: int, value: Any) -> None:
+        """The partial results of a slice."""
+        first = 0
         if self.ordered:
-            return block_partials(PLAIN[self.function], value, axis)
-        if self.counts and value.ndim == 1:
-            return np.array([np.count_nonzero(value)])
-        return np.expand_dims(reduce_axis(self.function, self.kind, value, axis), axis)
+            part, first = block_partials(PLAIN[self.function], value, axis), box[axis].start // BLOCK
+        else:
+            part = np.expand_dims(reduce_axis(self.function, self.kind, value, axis), axis)
+        own = partials[(*box[:axis], slice(first, first + part.shape[axis]), *box[axis + 1 :])]
+        own[...] = PLAIN[self.function](own, part) if box[axis].start and not self.ordered else part
 
     def combine(self, partials: NumArray, axis: int) -> Any:
-        if self.ordered:
-            return combine_tree(PLAIN[self.function], partials, axis)
-        if self.function not in REDUCTIONS:
-            return partials.take(0, axis)  # its axis is reduced in one piece
-        return reduce_axis(self.function, self.kind, partials, axis)
-
-    def threaded(self, value: Any, threads: int) -> Any:
-        """`whole` with the work cut for a team: along the outermost parallel axis, else in pieces of the reduce axis."""
-        length, last = value.shape[-1], value.ndim - 1
-        lead = max(range(last), key=lambda axis: (value.shape[axis] >= 4 * threads, abs(value.strides[axis])), default=-1)
-        if lead >= 0 and value.shape[lead] >= 4 * threads:
-            result = np.empty(value.shape[:-1], DTYPES[self.kind])
-            step = -(-value.shape[lead] // (4 * threads))
-            if abs(value.strides[lead]) < abs(value.strides[last]):  # runs of cells: cutting them makes short runs
-                step = max(_RUN, -(-value.shape[lead] // threads))
-            cuts = [(*(slice(None),) * lead, slice(i, i + step)) for i in range(0, value.shape[lead], step)]
-
-            def reduce_cells(cut: tuple[slice, ...]) -> None:
-                result[cut] = self.whole(value[cut])
-
-            run_boxes(cuts, lambda: reduce_cells, threads)
-            return result
-        if self.function in PLACES and value.ndim == 1:
-            return self.place_in_pieces(value, threads)
-        if self.function not in REDUCTIONS:
-            return self.whole(value)
-        piece = max(BLOCK, -(-length // (8 * threads * BLOCK)) * BLOCK)
-        partials = self.room(value.shape[:-1], last, length, piece)
-
-        def reduce_piece(start: int) -> None:
-            part = self.partial(value[..., start : start + piece], last)
-            first = start // piece * self.parts(piece)
-            partials[..., first : first + part.shape[-1]] = part
-
-        run_boxes(range(0, length, piece), lambda: reduce_piece, threads)
-        return self.combine(partials, last)
-
-    def place_in_pieces(self, value: Any, threads: int) -> Any:
-        """The place among the places of pieces of a vector, the first of equals first."""
-        found = self.plain_place(value, threads)
-        return self.whole(value) if found is None else found
-
-    def plain_place(self, value: Any, threads: int) -> Any:
-        """The same where there is no NaN; None: there may be one."""
-        piece = -(-len(value) // (4 * threads))
-        found: dict[int, Any] = {}
-
-        def find(start: int) -> None:
-            found[start] = _plain_place(self.function, value[start : start + piece], 0)
-
-        run_boxes(range(0, len(value), piece), lambda: find, threads)
-        if any(place is None for place in found.values()):
-            return None
-        places = np.array([start + int(found[start]) for start in sorted(found)], np.int64)
-        return places[int(_plain_place(self.function, value[places], 0))]
+        return combine_tree(PLAIN[self.function], partials, axis) if self.ordered else partials.squeeze(axis)
 
 
 EXTREMES: Final = {"greatest_place": "max", "least_place": "min"}
+
+
+def reduced(reductions: Sequence[Reduction], values: Sequence[Any]) -> list[Any]:
+    """The last axis of each value in one go.  An extreme of a vector is the item at its place, unless that is NaN or a zero."""
+    first, last, value = reductions[0], reductions[-1], values[0]
+    if len(reductions) == 2 and value.ndim == 1 and first.node == last.node and EXTREMES.get(last.function) == first.function:
+        place = _plain_place(last.function, value, 0)
+        if place is not None and value[place]:
+            return [value[place], place]
+    return [reduction.whole(own) for reduction, own in zip(reductions, values, strict=True)]
+
+
+ALONG: Final = "along_"
+"""What the functions that reduce rows begin with (`graph.chains`)."""
+
+
+def along(function: str, kind: Kind, length: int) -> Callable[..., Any]:
+    """The reduction of the last axis, of this length, as a function whose result has length 1 there."""
+    reduction = Reduction(0, function, kind)
+
+    def reduce(value: Any, out: None) -> Any:
+        if value.shape[-1:] != (length,):
+            value = np.broadcast_to(value, (*value.shape[:-1], length))
+        return np.asarray(reduction.whole(value))[..., np.newaxis]
+
+    return reduce
 
 
 def compile_reduction(result: Result, body: Sequence[Node], kind: Kind) -> Reduction:
@@ -152,8 +115,8 @@ def compile_reduction(result: Result, body: Sequence[Node], kind: Kind) -> Reduc
     if result.reduction == "add" and isinstance(node, ApplyNode) and node.function == "convert" and kind is Kind.I64:
         source = body[node.args[0]]
         if getattr(source, "kind", None) is Kind.BOOL:
-            return Reduction(node.args[0], "add", kind, counts=True)
-    return Reduction(result.node, result.reduction, kind, counts=False)
+            return Reduction(node.args[0], "add", kind)
+    return Reduction(result.node, result.reduction, kind)
 
 
 def reduce_axis(function: str, kind: Kind, value: Any, axis: int) -> Any:
@@ -166,6 +129,8 @@ def reduce_axis(function: str, kind: Kind, value: Any, axis: int) -> Any:
 
         (keys,) = order_columns(value, descending=function == "greatest_place")
         return np.asarray(np.argmin(keys, axis), np.int64)
+    if function == "add" and value.dtype == bool and value.ndim == 1:
+        return np.int64(np.count_nonzero(value))
     ufunc = np.gcd if function == "gcd" else PLAIN[function] if function in REDUCTIONS else None
     if function == "gcd" and value.shape[axis] == 1:  # an item alone is itself, whatever its sign
         ufunc = None

@@ -29,9 +29,9 @@ from ..pool import ALIGNMENT, room
 from .compiled import STREAMED
 from .kinds import DTYPES, NumArray
 from .launching import Block
+from .layouts import common_stride
 from .reals import PLAIN
 from .sharing import Pieces
-from .space import common_stride
 
 LEAST: Final = RUN + 1
 """Fewer items stay on NumPy."""

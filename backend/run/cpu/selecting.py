@@ -22,8 +22,8 @@ from ...loops.selecting import Form, Select
 from ..pool import room
 from .cuts import PARALLEL
 from .kinds import NumArray
+from .layouts import common_stride
 from .sharing import run_once
-from .space import common_stride
 
 LEAST: Final = 1 << 13
 """Masks of fewer items stay on NumPy."""

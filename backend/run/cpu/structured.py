@@ -1,10 +1,8 @@
-"""Structured phases on NumPy: views of the operands, a body of ufuncs, results written whole or box by box.
+"""Structured phases on arrays: through kernels where they are worth it, else on NumPy.
 
-Small spaces run the body on whole arrays.  Large ones run in boxes that fit the cache, on the device's team of threads,
-so that a fused chain makes one pass over memory and needs no temporaries but a few box-sized registers.  A phase that
-only renames indices returns a view.
+On NumPy a body of ufuncs works on views of the operands.  A phase that only renames indices returns a view.
 
-Neighbours: `views`, `body` (compile a phase), `mapping`, `reducing` (run it); `CpuBackend` calls `compile_structured`.
+Neighbours: `views`, `body` (compile a phase), `slices` (run it on NumPy), `compiled` (through kernels); `CpuBackend` asks.
 """
 
 from __future__ import annotations
@@ -25,9 +23,8 @@ from ...kernels.constants import FIXED_POWERS, real_constant
 from ...scalar.table import TRANSCENDENTAL
 from .body import compile_body
 from .kinds import DTYPES, FILLS, NumArray, constant
-from .mapping import MappingRun
 from .reduce import compile_reduction, identity_array
-from .reducing import ReducingRun
+from .slices import MappedRun, ReducedRun
 from .views import View, compile_view
 
 Kernel: TypeAlias = Callable[[Mapping[ValueId, Any], Any], tuple[Any, ...]]
@@ -78,7 +75,7 @@ def _compiled(phase: Structured, kinds: Callable[[ValueId], Kind], number: Calla
     if reduces:
         reductions = [compile_reduction(r, phase.body, kinds(r.value)) for r in phase.results]
         body = compile_body(phase.body, [r.node for r in reductions], varying, space, number)
-        run = ReducingRun(body, views, space, reductions, threads).run
+        run = ReducedRun(body, views, space, reductions).run
         return _through_kernels(phase, views, space, kinds, number, threads, run)
     if all(isinstance(phase.body[r.node], ReadNode) for r in phase.results):
         return _renaming(phase, views, space)
@@ -87,7 +84,7 @@ def _compiled(phase: Structured, kinds: Callable[[ValueId], Kind], number: Calla
         return _filling(phase, space)
     nodes = [r.node for r in phase.results]
     body = compile_body(phase.body, nodes, varying, space, number)
-    run = MappingRun(body, views, space, nodes, [DTYPES[kinds(r.value)] for r in phase.results], threads).run
+    run = MappedRun(body, views, space, nodes, [DTYPES[kinds(r.value)] for r in phase.results]).run
     return _through_kernels(phase, views, space, kinds, number, threads, run)
 
 

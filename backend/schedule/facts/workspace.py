@@ -1,7 +1,7 @@
 """Bytes that a structured phase needs while it runs, beside its operands and results.
 
-The CPU back end computes in boxes, each thread with registers for the body's temporaries.  A team's boxes together never have
-more than `TEAM_POINTS` points, whatever its size, so that a plan says the same on every machine; small spaces are one box.
+NumPy computes in slices of a quarter of `TEAM_POINTS` points, small spaces in one.  Kernels pack operands in that room, of which
+large spaces have four times as much, whatever the team, so that a plan says the same on every machine.
 Counted at the most values that are alive at once, plus what compound functions use inside.
 """
 
@@ -36,23 +36,21 @@ from ...scalar.table import ROWS
 from ..plan.model import ALIGNMENT, BranchStep, CellsStep, LoopStep, Step, SubPlan
 
 TEAM_POINTS: Final = 1 << 18
-"""Points of the boxes of a whole team, twice as many where the boxes are reduced."""
+"""Points that large spaces have room for, twice as many where they are reduced."""
 ROWS_POINTS: Final = 1 << 15
-"""Points of the blocks of rows of a whole team, or one row each."""
-LARGEST_TEAM: Final = 4
-"""More threads than this gain nothing: ufuncs are bound by memory and share the interpreter's lock."""
+"""Points of the rows of a chain that are done together, or one row."""
 ALONE_BELOW: Final = 1 << 19
-"""Spaces of fewer points are one thread's, with a quarter of the points."""
+"""Spaces of fewer points have room for a quarter of that."""
 SUM_POINTS: Final = 1 << 20
-"""Items that a team sums at once."""
+"""Items that are summed at once."""
 LANES: Final = 256
 BLOCK: Final = 4096
 _INSIDE: Final = 3
-"""Arrays of a box that one compound function may hold inside."""
+"""Arrays of a slice that one compound function may hold inside."""
 
 
 def workspace(phase: Structured, number: Callable[[Size], int]) -> int:
-    """Scratch bytes of the phase on a device's whole team."""
+    """Scratch bytes of the phase."""
     applied = [node for node in phase.body if isinstance(node, ApplyNode | AxisNode)]
     sizes = [number(axis.size) for axis in phase.axes]
     points = prod(sizes)
@@ -67,31 +65,22 @@ def workspace(phase: Structured, number: Callable[[Size], int]) -> int:
 
 
 def rows_workspace(phase: Structured, number: Callable[[Size], int]) -> int:
-    """Scratch bytes of a chain along rows (`graph.chains`) on a device's whole team: blocks of its rows."""
+    """Scratch bytes of a chain along rows (`graph.chains`): of the rows that are done together."""
     sizes = [number(axis.size) for axis in phase.axes]
-    points, row = prod(sizes), prod(sizes[rows_cut(sizes) + 1 :]) if len(sizes) > 1 else sizes[0]
     applied = [node for node in phase.body if isinstance(node, ApplyNode)]
     each, _ = _each(phase, applied, reduces=False)
     results = sum(getattr(phase.body[r.node], "kind", Kind.I64).bytes for r in phase.results)
-    in_work = max(rows_points(points, row), min(points, LARGEST_TEAM * row if points >= ALONE_BELOW else row))
+    in_work = rows_points(prod(sizes), sizes[-1])
     return in_work * (each + results) + _lane_bytes(in_work, sizes[-1])
 
 
-def rows_cut(sizes: Sequence[int]) -> int:
-    """The axis of the frame that blocks of rows are cut along, where there is one: the first of which one step is few points."""
-    axis = 0
-    while axis < len(sizes) - 2 and prod(sizes[axis + 1 :]) > ROWS_POINTS:
-        axis += 1
-    return axis
-
-
 def rows_points(points: int, row: int) -> int:
-    """Points of the blocks of a whole team: few enough that a chain needs no more memory than its members one by one."""
+    """Points that are done together: few enough that a chain needs no more memory than its members one by one."""
     return max(row, min(ROWS_POINTS, points // 4))
 
 
 def _whole(phase: Structured) -> Size:
-    """Bytes of what is made once for all boxes: nodes that do not vary on every axis, padded copies of what is read with fills.
+    """Bytes of what is made once for all slices: nodes that do not vary on every axis, padded copies of what is read with fills.
 
     A read through a reshape is taken to vary on every axis."""
     rank = len(phase.axes)
@@ -147,7 +136,7 @@ def _padded(stage: Affine, points: Size) -> Size:
 
 
 def _each(phase: Structured, applied: Sequence[ApplyNode | AxisNode], *, reduces: bool) -> tuple[int, int]:
-    """Bytes a point of the boxes, and the most points."""
+    """Bytes a point of a slice, and the most points."""
     inside = max((_inside(phase, node) for node in applied), default=0)
     widest = max(node.kind.bytes if isinstance(node, ApplyNode) else 8 for node in applied)
     live = _live_bytes(phase, counts_results=reduces) + inside
@@ -173,7 +162,7 @@ def copied(phase: LibraryPhase, scattered: Container[ValueId], types: Mapping[Va
 
 
 def is_reordered(phase: Phase, types: Mapping[ValueId, ArrayType]) -> bool:
-    """May the results of a phase lie in another order of axes than the program's?  (As their operands do; see `cpu.space`.)"""
+    """May the results of a phase lie in another order of axes than the program's?  (As their operands do; see `cpu.slices`.)"""
     if not isinstance(phase, Structured) or len(types[phase.results[0].value].shape) < 2:
         return False
     return any(read.projection.stages for read in phase.reads)
@@ -194,7 +183,7 @@ def workspace_bound(phase: Structured) -> Size:
 
 
 def _is_one_by_one(phase: Structured) -> bool:
-    """Does it reduce from the right?  Boxes have the whole of the reduced axis then."""
+    """Does it reduce from the right?  Slices have the whole of the reduced axis then."""
     return any(is_sequential(result.reduction or "") for result in phase.results)
 
 
