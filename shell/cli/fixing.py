@@ -81,7 +81,7 @@ def _followed(now: _Attempt, fixes: Sequence[Fix], check: Check) -> _Attempt:
 
 
 def _attempted(now: _Attempt, fixes: Sequence[Fix], check: Check) -> _Attempt:
-    text = _applied(now.source, fixes)
+    text = applied(now.source, fixes)
     return _Attempt(text, check(text), now.count + len(fixes))
 
 
@@ -107,7 +107,8 @@ def _apart(found: Sequence[Diagnostic], source: Source) -> list[Diagnostic]:
     return chosen
 
 
-def _applied(source: Source, fixes: Sequence[Fix]) -> Source:
+def applied(source: Source, fixes: Sequence[Fix]) -> Source:
+    """The text with the edits of all fixes made; none may meet another."""
     text = source.text
     for edit in sorted((edit for fix in fixes for edit in fix.edits), key=lambda edit: edit.span.start, reverse=True):
         text = text[: edit.span.start] + edit.text + text[edit.span.end :]

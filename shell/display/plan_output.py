@@ -11,6 +11,7 @@ from ..cli.arguments import Arguments
 
 if TYPE_CHECKING:
     from ...backend.schedule.pictures.chart import Chart
+    from ..stages import Loaded
 
 _PICTURES: Final = ("dot", "svg", "html", "trace", "gantt")
 
@@ -44,3 +45,28 @@ def picture(chart: Chart, format: str) -> str:
             from ...backend.schedule.pictures.gantt_text import gantt_text
 
             return gantt_text(chart)
+
+
+def plan_lines(loaded: Loaded, *, programs: bool = False) -> str:
+    """The plan as text: its steps, what was rewritten and what it costs, or its queues on several devices; `programs`: also its
+    loop programs."""
+    if loaded.plan.prediction is not None:
+        from ...backend.schedule.plan.explain_queues import queues_text
+
+        return queues_text(loaded.plan)
+    from ...backend.schedule.plan.explain import plan_text
+    from ..execution.streaming import stream_lines
+    from .compiled_loops import loop_lines
+    from .costs import cost_of_program
+    from .estimates import time_line
+    from .rewritten import decision_lines, rewritten_lines
+
+    plan = loaded.plan
+    rewritten = decision_lines(loaded.bound.graph, plan, loaded.checked.sources)
+    rewritten += rewritten_lines(loaded.bound.graph, loaded.checked.sources)
+    rewritten += loop_lines(loaded.bound.graph, loaded.checked.sources, programs=programs)
+    files = [f"files   {loaded.file_bytes:,} bytes at most beside, while one is read"] if loaded.file_bytes else []
+    costs = cost_of_program(loaded.core).lines(loaded.bound.sizes, max(plan.peak.values(), default=0))
+    stages = () if loaded.staged is None else loaded.staged.stages
+    before = [f"first, at most {stage.selection.most:,} items are selected: {plan_text(stage.plan)}\nthen" for stage in stages]
+    return "\n".join([*before, plan_text(plan), *rewritten, *costs, *files, *(stream_lines(loaded) or time_line(loaded.bound))])

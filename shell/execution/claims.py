@@ -7,19 +7,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ...lang import tree
-from ...lang.diagnostics import Diagnostic
+from ...lang.diagnostics import Diagnostic, RhoError, Severity
 from ...lang.parser import parse_program
-from ...lang.render import render_text
 from ...lang.source import Source
 from ..cli.arguments import UsageError
 from ..cli.exits import Exit
-from ..cli.requests import Request
+from ..cli.fixing import applied
+from ..cli.requests import Request, needs_sizes
 from ..session import Session
-from ..stages import Checked
-from .examples import Case, Claim, EqualCase, ExpressionCase, ProgramCase, Step, claimed_lines, without_last_statement
+from ..stages import Checked, PlanDetail
+from .examples import Case, Claim, ExpressionCase, LineCase, ProgramCase, Said, Step, claimed_lines, without_last_statement
+from .messages_claimed import fits, notes, reads, rendered
 from .outcome import nothing
 from .permissions import Permissions
 from .running import Report, run_program
+
+NAME = "<example>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,34 +36,43 @@ class Failure:
 
 def check_case(case: Case, file: str, text: str) -> list[Failure]:
     """The claims of one case of `file`, whose whole text is `text`."""
-    runner = _Runner(file)
-    if isinstance(case, EqualCase):
-        return runner.equal(case)
-    if isinstance(case, ExpressionCase):
-        return runner.expression(case, text)
-    return runner.program(case)
+    return Runner(file).case(case, text)
 
 
-class _Runner:
+class Runner:
     """Programs of one file: they stand in its folder and may read what is in it."""
+
+    verify = False
+    """Are values compared with those of the reference interpreter?"""
 
     def __init__(self, file: str) -> None:
         self.file = file
         self.folder = os.path.dirname(file)
         self.session = Session(self.folder, Permissions.of([self.folder or "."], [file]))
 
+    def case(self, case: Case, text: str) -> list[Failure]:
+        """What does not hold of a case of the file, whose whole text is `text`."""
+        if isinstance(case, LineCase):
+            return self.one_line(case)
+        if isinstance(case, ExpressionCase):
+            return self.expression(case, text)
+        return self.program(case)
+
     def failure(self, line: int, message: str) -> list[Failure]:
         return [Failure(self.file, line, message)]
 
     def run(self, text: str) -> Report:
-        source = Source("<example>", text)
         try:
-            return run_program(source, self.session, Request())
+            return run_program(self.source(text), self.session, Request(), verify=self.verify)
         except UsageError as error:
             raise _CannotRun(error.message) from None
 
     def check(self, text: str) -> Checked:
-        return self.session.check(Source("<example>", text))
+        return self.session.check(self.source(text))
+
+    def source(self, text: str) -> Source:
+        """A program of the file; each that is checked or run is made here."""
+        return Source(NAME, text)
 
     # -------------------------------------------------------------------- programs
 
@@ -68,38 +80,106 @@ class _Runner:
         kept: list[str] = []
         failures: list[Failure] = []
         for step in case.steps:
-            match step.claim:
-                case Claim.ERROR:
-                    failures += self._rejected(kept, step)
-                    sound = without_last_statement(step.text)
-                    if sound.strip() and self.check("\n".join([*kept, sound])).accepted:
-                        kept.append(sound)
-                    continue
-                case Claim.WARNING:
-                    failures += self._warned([*kept, step.text], step)
-                case Claim.TYPE:
-                    failures += self._typed([*kept, step.text], step)
-                case _:
-                    pass
+            before = "".join(f"{text}\n" for text in kept)
+            failures += self._claimed(before, step)
+            if step.of(Claim.ERROR):
+                sound = without_last_statement(step.text)
+                if sound.strip() and self.check(before + sound).accepted:
+                    kept.append(sound)
+                continue
             kept.append(step.text)
         if case.runs:
             return failures + self._printed(case, "\n".join(kept))
         checked = self.check("\n".join(kept))
         if not checked.accepted and not failures:
-            failures += self.failure(case.line, "this program is rejected:\n" + _rendered(checked.diagnostics, checked.sources))
+            failures += self.failure(case.line, "this program is rejected:\n" + rendered(checked.diagnostics, checked.sources))
         return failures
 
-    def _rejected(self, kept: list[str], step: Step) -> list[Failure]:
-        before = "\n".join(kept)
-        report = self._outcome(f"{before}\n{step.text}" if before else step.text)
-        code, _, words = step.expected[0].partition(" ")
-        found = [d for d in report.diagnostics if d.code == code and words.strip() in d.message]
-        if found and report.exit is not Exit.OK:
+    def _claimed(self, before: str, step: Step) -> list[Failure]:
+        """What does not hold of messages, types, reads and plans of a program that ends with `step`."""
+        text = before + step.text
+        if step.of(Claim.ERROR):
+            report = self._outcome(text)
+            if report.exit is Exit.OK:
+                said = step.of(Claim.ERROR)[0]
+                return self.failure(said.line, f"{said.expected} is expected, but the program is accepted")
+            return self._told(before, step, report.diagnostics, report.sources)
+        claims = step.of(Claim.WARNING, Claim.TYPE, Claim.READS, Claim.PLAN)
+        if not claims:
             return []
-        if report.exit is Exit.OK:
-            return self.failure(step.line, f"{code} is expected, but the program is accepted")
-        given = _rendered(report.diagnostics, report.sources)
-        return self.failure(step.line, f"{step.expected[0]} is expected, but it gives\n{given}")
+        checked = self.check(text)
+        if not checked.accepted:
+            return self.failure(claims[0].line, "this program is rejected:\n" + rendered(checked.diagnostics, checked.sources))
+        failures: list[Failure] = []
+        if step.of(Claim.WARNING, Claim.TYPE):
+            failures += self._told(before, step, checked.diagnostics, checked.sources)
+        for said in claims:
+            wrong = self._about(said, checked)
+            failures += [] if wrong is None else self.failure(said.line, wrong)
+        return failures
+
+    def _about(self, said: Said, checked: Checked) -> str | None:
+        """What is wrong with a claim about the type, the reads or the plan of an accepted program."""
+        if said.claim is Claim.TYPE and checked.last != said.expected:
+            return f"the type is {checked.last}, not {said.expected}"
+        if said.claim is Claim.READS and sorted(reads(checked)) != sorted(said.expected.split(", ") if said.expected else []):
+            return f"what is read is {', '.join(reads(checked)) or 'nothing'}, not {said.expected}"
+        if said.claim is Claim.PLAN and said.expected not in (shown := self._plan(checked, dict(said.sizes))):
+            return f"no line of the plan has `{said.expected}`:\n{shown}"
+        return None
+
+    def _plan(self, checked: Checked, sizes: Mapping[str, int]) -> str:
+        """What `rho plan` prints."""
+        from ..display.plan_output import plan_lines
+        from .sizing import LackingSizes
+
+        try:
+            return plan_lines(self.session.load(checked, Request(sizes=sizes), PlanDetail.FULL))
+        except RhoError as error:
+            return rendered(error.diagnostics, checked.sources)
+        except UsageError as error:
+            return error.message
+        except LackingSizes as lacking:
+            return needs_sizes(lacking).message
+
+    def _told(
+        self, before: str, step: Step, diagnostics: Sequence[Diagnostic], sources: Mapping[str, Source]
+    ) -> list[Failure]:  # fmt: skip
+        """What claims of messages say that is not so, and messages about the step that no claim names."""
+        source = sources.get(NAME, Source(NAME, before + step.text))
+        left = [given for given in diagnostics if given.severity is not Severity.NOTE]
+        about: Diagnostic | None = None
+        failures: list[Failure] = []
+        for said in step.of(Claim.ERROR, Claim.WARNING, Claim.NOTE, Claim.FIX):
+            if said.claim in (Claim.ERROR, Claim.WARNING):
+                about = next((given for given in left if fits(said, given, source)), None)
+                if about is not None:
+                    left.remove(about)
+                    continue
+                wrong = f"{said.expected} is expected, but it gives\n{rendered(diagnostics, sources) or 'no message'}"
+            elif about is None:
+                wrong = f"no message is claimed that `{said.expected}` could belong to"
+            elif said.claim is Claim.NOTE:
+                shown = rendered([about], sources)
+                wrong = "" if notes(about, shown, said.expected) else f"`{said.expected}` is not in the notes of\n{shown}"
+            else:
+                wrong = self._repaired(said, about, source)
+            failures += self.failure(said.line, wrong) if wrong else []
+        more = [given for given in left if given.is_error or given.span.start >= len(before)]
+        if more and not failures:
+            failures += self.failure(step.claims[0].line, "no claim names\n" + rendered(more, sources))
+        return failures
+
+    def _repaired(self, said: Said, given: Diagnostic, source: Source) -> str:
+        """What is wrong with the claim that a fix of `given` makes this line of the program."""
+        texts = [applied(source, [fix]).text for fix in given.fixes if fix.edits]
+        wanted = [text for text in texts if said.expected in [line.strip() for line in text.split("\n")]]
+        if not wanted:
+            return "no fix makes this line, but " + (" or ".join(f"`{text}`" for text in texts) or "there is none")
+        after = self.check(wanted[0]).diagnostics
+        if any((one.code, one.message) == (given.code, given.message) for one in after):
+            return f"the fix does not remove the message {given.code}"
+        return ""
 
     def _outcome(self, text: str) -> Report:
         """Checked, and run only if it is accepted (some codes appear only then)."""
@@ -109,62 +189,52 @@ class _Runner:
             checked = self.check(text)
             return Report(Exit.OK if checked.accepted else Exit.REJECTED, nothing(), checked.diagnostics, checked.sources)
 
-    def _warned(self, lines: list[str], step: Step) -> list[Failure]:
-        checked = self.check("\n".join(lines))
-        code = step.expected[0].partition(" ")[0]
-        if any(d.code == code for d in checked.diagnostics):
-            return []
-        return self.failure(step.line, f"the warning {code} is expected, but it is not given")
-
-    def _typed(self, lines: list[str], step: Step) -> list[Failure]:
-        checked = self.check("\n".join(lines))
-        if not checked.accepted:
-            return self.failure(step.line, "this program is rejected:\n" + _rendered(checked.diagnostics, checked.sources))
-        if checked.last == step.expected[0]:
-            return []
-        return self.failure(step.line, f"the type is {checked.last}, not {step.expected[0]}")
-
     def _printed(self, case: ProgramCase, text: str) -> list[Failure]:
         try:
             report = self.run(text)
         except _CannotRun as error:
             return self.failure(case.line, str(error))
         if report.exit is not Exit.OK:
-            return self.failure(case.line, "this program does not run:\n" + _rendered(report.diagnostics, report.sources))
+            return self.failure(case.line, "this program does not run:\n" + rendered(report.diagnostics, report.sources))
         actual = [line.rstrip() for shown in report.outcome.printed for line in shown.text().split("\n")]
         failures: list[Failure] = []
         at = 0
         for step in case.steps:
-            if step.claim is not Claim.PRINTS:
+            claims = step.of(Claim.PRINTS)
+            if not claims:
                 continue
-            expected, found = _paired([line.rstrip() for line in step.expected], actual[at:])
+            expected, found = _paired([said.expected for said in claims], actual[at:])
             at += len(found)
             if found != expected:
-                return [*failures, *self.failure(step.line, _difference(expected, found))]
-        if at < len(actual) and case.steps[-1].claim is not None:
-            return self.failure(case.steps[-1].line, "more is printed: " + " / ".join(actual[at : at + 4]))
+                return [*failures, *self.failure(claims[0].line, _difference(expected, found))]
+        if at < len(actual) and (last := case.steps[-1].claims):
+            return self.failure(last[0].line, "more is printed: " + " / ".join(actual[at : at + 4]))
         return failures
 
     # ----------------------------------------------------------------- expressions
 
-    def equal(self, case: EqualCase) -> list[Failure]:
+    def one_line(self, case: LineCase) -> list[Failure]:
         before = case.before + "\n" if case.before.strip() else ""
-        if case.code is not None:
-            step = Step(case.line, case.expression, Claim.ERROR, (case.code,))
-            return self._rejected([case.before], step)
-        prelude = definitions(before)
-        return self._same_print(prelude + case.expression, prelude + case.expected, case.line)
+        values = case.step.of(Claim.EQUALS)
+        if values:
+            prelude = definitions(before)
+            return self._same_print(prelude + case.step.text, prelude + values[0].expected, case.line)
+        return self._claimed(before, case.step)
 
     def _same_print(self, actual: str, expected: str, line: int) -> list[Failure]:
-        texts = []
+        printed = []
         for text in (actual, expected):
-            report = self.run(text)
+            try:
+                report = self.run(text)
+            except _CannotRun as error:
+                return self.failure(line, str(error))
             if report.exit is not Exit.OK:
-                return self.failure(line, "this does not run:\n" + _rendered(report.diagnostics, report.sources))
-            texts.append([shown.text() for shown in report.outcome.printed])
-        if texts[0] == texts[1]:
+                return self.failure(line, "this does not run:\n" + rendered(report.diagnostics, report.sources))
+            printed.append([(shown.text(), shown.shape) for shown in report.outcome.printed])
+        if printed[0] == printed[1]:
             return []
-        return self.failure(line, f"prints {' / '.join(texts[0])}, not {' / '.join(texts[1])}")
+        texts = [" / ".join(f"{text} of shape {' '.join(map(str, shape)) or '⍬'}" for text, shape in one) for one in printed]
+        return self.failure(line, f"prints {texts[0]}, not {texts[1]}")
 
     def expression(self, case: ExpressionCase, text: str) -> list[Failure]:
         stem = os.path.basename(self.file).removesuffix(".rho")
@@ -177,7 +247,7 @@ class _Runner:
         except _CannotRun as error:
             return self.failure(case.line, str(error))
         if report.exit is not Exit.OK:
-            return self.failure(case.line, "this example does not run:\n" + _rendered(report.diagnostics, report.sources))
+            return self.failure(case.line, "this example does not run:\n" + rendered(report.diagnostics, report.sources))
         actual = [line.rstrip() for shown in report.outcome.printed for line in shown.text().split("\n")]
         expected = [line.rstrip() for line in case.expected]
         return [] if actual == expected else self.failure(case.line, _difference(expected, actual))
@@ -198,7 +268,7 @@ def _paired(claims: Sequence[str], actual: Sequence[str]) -> tuple[list[str], li
 
 def definitions(text: str) -> str:
     """The text without the statements that print or save, blanked so that lines keep their numbers."""
-    program, _ = parse_program(Source("<example>", text))
+    program, _ = parse_program(Source(NAME, text))
     characters = list(text)
     for statement in program.statements:
         if isinstance(statement, tree.Evaluate | tree.Output):
@@ -214,7 +284,3 @@ class _CannotRun(Exception):
 
 def _difference(expected: list[str], actual: list[str]) -> str:
     return "expected\n  " + "\n  ".join(expected) + "\nbut it prints\n  " + ("\n  ".join(actual) or "(nothing)")
-
-
-def _rendered(diagnostics: Sequence[Diagnostic], sources: Mapping[str, Source]) -> str:
-    return render_text(diagnostics, sources).rstrip("\n")

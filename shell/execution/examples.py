@@ -1,22 +1,28 @@
-"""Documented examples: what a Markdown or `.rho` file claims about programs, as data (`rho test` checks the claims).
+"""Programs with claims: what a Markdown or `.rho` file says of programs, as data (`rho test` checks it; docs/testing.md).
 
 Note [Claims].  In Markdown every fence ```` ```rho ```` is a program of its own; ```` ```rho continued ```` goes on with
-the one before and ```` ```rho skip ```` is not read.  A `.rho` file is one program.  In a program
+the one before and ```` ```rho skip ```` is not read.  A `.rho` file is one program.  Claims stand below the lines they are about:
 
     +/⍳10
     ⍝ → 45                       what the lines above print since the last claim, one `⍝ →` a printed line
     1000 1000⍴⍳7
     ⍝ → ⋮ 1000 lines             as many printed lines, whatever they say
     1 2 + 1 2 3
-    ⍝ error: E101                with the lines above, the program is rejected with this code; the last statement
+    ⍝ error: E101                with the lines above, the program is rejected with this code, and no other; the last statement
                                  is then left out (all of these lines, if the others are wrong without it)
-    ⍝ error: E101 line up        more words must occur in the message
+    ⍝ error: E101 line up at `+` the message has these words and underlines this text (`⏎` for the end of a line)
+    ⍝ note: needed: 2 = 3        the message claimed above is shown with these words
+    ⍝ fix: 1 2 + 1 2             one of its fixes makes a line of the program read so, and then it is gone
     ⍝ warning: W201              the program so far gives this warning
     m ← 2 3⍴1
-    ⍝ type: i64[2 3]             the type of the binding or expression above
-    45 ⇐ +/⍳10                   both sides print the same; `E101 ⇐ …` expects a rejection
+    ⍝ type: i64[2 3]             the type of the binding or expression above; no warning is given that is not claimed
+    ⍝ reads: m 0                 how often elements of named values are read, but for those read 0 times
+    ⍝ plan: 1 step               `rho plan` prints a line with these words; `plan n=9:` for these sizes, without data
 
-and a block whose lines start with six blanks is a session: indented lines are typed, the others are printed.
+On one line, `claim, claim ⇐ program` is about the definitions above and this program alone; a value to the left of `⇐` is what
+the program prints, in the same shape; `E101 ⇐ …` stands for `error: E101 ⇐ …`.
+
+A block whose lines start with six blanks is a session: indented lines are typed, the others are printed.
 In a `.rho` file, comment lines `⍝ >>> expression` and the comment lines below it (the value) are an example of the
 definition under them; an expression that mentions `stem.` uses the file as a module, any other sees its definitions.
 A program without a claim about values is only checked.
@@ -31,7 +37,10 @@ from enum import Enum
 
 _FENCE = re.compile(r"^( {0,3})(`{3,}|~{3,})\s*(.*)$")
 _LINES = re.compile(r"⋮ (\d{1,12}) lines?")
-_CLAIM = re.compile(r"^\s*⍝ ?(→|error:|warning:|type:) ?(.*)$")
+_WORDS = r"(?:error|warning|note|fix|type|reads|plan(?: \w+=\d+)*):"
+_CLAIM = re.compile(rf"^\s*⍝ ?(→|{_WORDS}) ?(.*)$")
+_BEFORE = re.compile(rf"(?:^|, )({_WORDS}) ?(.*?)(?=, {_WORDS}|$)")
+_CODE = re.compile(r"[EW]\d{3}")
 _EXAMPLE = re.compile(r"^\s*⍝ ?>>> ?(.*)$")
 _COMMENT = re.compile(r"^\s*⍝ ?(.*)$")
 SESSION_INDENT = "      "
@@ -49,20 +58,37 @@ def claimed_lines(expected: str) -> int | None:
 
 
 class Claim(Enum):
-    PRINTS = "prints"
+    PRINTS = "→"
+    EQUALS = "⇐"
     ERROR = "error"
     WARNING = "warning"
+    NOTE = "note"
+    FIX = "fix"
     TYPE = "type"
+    READS = "reads"
+    PLAN = "plan"
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One claim and its 1-based line; `sizes` of a plan's."""
+
+    line: int
+    claim: Claim
+    expected: str
+    sizes: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Program text and what is claimed about it; `line` is the 1-based line of the claim (or of the text)."""
+    """Program text, from a 1-based line on, and what is claimed about it."""
 
     line: int
     text: str
-    claim: Claim | None
-    expected: tuple[str, ...] = ()
+    claims: tuple[Said, ...] = ()
+
+    def of(self, *claims: Claim) -> list[Said]:
+        return [said for said in self.claims if said.claim in claims]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,21 +101,19 @@ class ProgramCase:
     @property
     def runs(self) -> bool:
         """Does it claim a value (else it is only checked)?"""
-        return any(step.claim is Claim.PRINTS for step in self.steps)
+        return any(step.of(Claim.PRINTS) for step in self.steps)
 
 
 @dataclass(frozen=True, slots=True)
-class EqualCase:
-    """`expected ⇐ expression` after the definitions `before`; `code` when a rejection is expected instead."""
+class LineCase:
+    """`claims ⇐ program` after the definitions `before`."""
 
-    line: int
     before: str
-    expected: str
-    expression: str
+    step: Step
 
     @property
-    def code(self) -> str | None:
-        return self.expected if re.fullmatch(r"[EW]\d{3}", self.expected) else None
+    def line(self) -> int:
+        return self.step.line
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +125,7 @@ class ExpressionCase:
     expected: tuple[str, ...]
 
 
-Case = ProgramCase | EqualCase | ExpressionCase
+Case = ProgramCase | LineCase | ExpressionCase
 
 
 @dataclass(slots=True)
@@ -174,32 +198,42 @@ def program_cases(lines: list[str], first: int) -> Iterator[Case]:
         return
     steps: list[Step] = []
     pending: list[str] = []
-    printed: list[str] = []
+    claims: list[Said] = []
     before: list[str] = []
-    printed_line = first
+    start = first
     for number, line in enumerate(lines, first):
         claim = _CLAIM.match(line)
-        if printed and (claim is None or claim[1] != "→"):
-            steps.append(Step(printed_line, "\n".join(pending), Claim.PRINTS, tuple(printed)))
-            pending, printed = [], []
-        if claim is not None and claim[1] == "→":
-            printed_line = number if not printed else printed_line
-            printed.append(claim[2])
-        elif claim is not None:
-            steps.append(Step(number, "\n".join(pending), Claim(claim[1].removesuffix(":")), (claim[2].strip(),)))
-            pending = []
-        elif "⇐" in line and not line.lstrip().startswith("⍝"):
-            expected, _, expression = line.partition("⇐")
-            yield EqualCase(number, "\n".join(before), expected.strip(), expression.strip())
-        else:
-            pending.append(line)
-            before.append(line)
-    if printed:
-        steps.append(Step(printed_line, "\n".join(pending), Claim.PRINTS, tuple(printed)))
-    elif any(line.strip() for line in pending):
-        steps.append(Step(first, "\n".join(pending), None))
+        if claim is not None:
+            claims.append(_said(number, claim[1], claim[2]))
+            continue
+        if claims:
+            steps.append(Step(start, "\n".join(pending), tuple(claims)))
+            pending, claims, start = [], [], number
+        if "⇐" in line and not line.lstrip().startswith("⍝"):
+            expected, _, program = line.partition("⇐")
+            step = Step(number, program.strip(), tuple(_line_claims(number, expected.strip())))
+            yield LineCase("\n".join(before), step)
+            line = ""
+        pending.append(line)
+        before.append(line)
+    steps.append(Step(start, "\n".join(pending), tuple(claims)))
     if any(line.strip() and not line.lstrip().startswith("⍝") for step in steps for line in step.text.splitlines()):
-        yield ProgramCase(first, tuple(steps))
+        yield ProgramCase(first, tuple(step for step in steps if step.text.strip() or step.claims))
+
+
+def _said(line: int, word: str, expected: str) -> Said:
+    kind, *sizes = word.removesuffix(":").split()
+    named = tuple((name, int(size)) for name, _, size in (text.partition("=") for text in sizes))
+    return Said(line, Claim(kind), expected.rstrip() if kind == "→" else expected.strip(), named)
+
+
+def _line_claims(line: int, text: str) -> Iterator[Said]:
+    if _CODE.fullmatch(text):
+        yield Said(line, Claim.ERROR, text)
+    elif _CLAIM.match(f"⍝ {text}"):
+        yield from (_said(line, claim[1], claim[2]) for claim in _BEFORE.finditer(text))
+    else:
+        yield Said(line, Claim.EQUALS, text)
 
 
 def without_last_statement(text: str) -> str:
@@ -222,19 +256,19 @@ def _session_steps(lines: list[str], first: int) -> Iterator[Step]:
     for number, line in enumerate(lines, first):
         if line.startswith(SESSION_INDENT) and line.strip():
             if printed:
-                yield Step(at, "\n".join(typed), Claim.PRINTS, tuple(_without_blank_end(printed)))
+                yield Step(at, "\n".join(typed), _prints(at, printed))
                 typed, printed = [], []
             typed.append(line.strip())
             at = number + 1
         elif line.strip() or printed:
             printed.append(line)
     if typed:
-        rest = tuple(_without_blank_end(printed))
-        yield Step(at, "\n".join(typed), Claim.PRINTS if rest else None, rest)
+        yield Step(at, "\n".join(typed), _prints(at, printed))
 
 
-def _without_blank_end(lines: list[str]) -> list[str]:
-    end = len(lines)
-    while end and not lines[end - 1].strip():
+def _prints(line: int, printed: list[str]) -> tuple[Said, ...]:
+    """What a transcript says that is printed, without the blank lines at its end."""
+    end = len(printed)
+    while end and not printed[end - 1].strip():
         end -= 1
-    return lines[:end]
+    return tuple(Said(line, Claim.PRINTS, text.rstrip()) for text in printed[:end])

@@ -15,7 +15,7 @@ from ..cli.overwriting import require_unread
 from ..cli.requests import check_names, needs_sizes, permissions_of, request_of, size_options
 from ..cli.results import wants_json, write_whole
 from ..cli.sources import Undecodable, read_source
-from ..display.plan_output import picture, picture_asked
+from ..display.plan_output import picture, picture_asked, plan_lines
 from ..display.progress import planning
 from ..execution.clusters import let_go
 from ..execution.scheduling import Scheduling, Use, require_optimal, scheduling_of
@@ -131,7 +131,7 @@ def _front_only(arguments: Arguments, scheduling: Scheduling | None) -> Scheduli
 def _text(arguments: Arguments, loaded: Loaded, scheduling: Scheduling | None) -> str:
     """The plan in the format asked for.  A plan of declared devices that is saved is JSON, for `run --plan`."""
     from ...backend.schedule.plan.stored import encode_plan
-    from ..execution.streaming import require_one_run, require_sizes_known, stream_lines
+    from ..execution.streaming import require_one_run, require_sizes_known
 
     plan = loaded.plan
     older, drawn = arguments.value("--diff"), picture_asked(arguments)
@@ -150,21 +150,4 @@ def _text(arguments: Arguments, loaded: Loaded, scheduling: Scheduling | None) -
         return picture(chart_of_plan(plan, os.path.basename(loaded.checked.source.name)), drawn)
     if is_json:
         return encode_plan(plan)
-    if loaded.plan.prediction is not None:
-        from ...backend.schedule.plan.explain_queues import queues_text
-
-        return queues_text(plan)
-    from ...backend.schedule.plan.explain import plan_text
-    from ..display.compiled_loops import loop_lines
-    from ..display.costs import cost_of_program
-    from ..display.estimates import time_line
-    from ..display.rewritten import decision_lines, rewritten_lines
-
-    rewritten = decision_lines(loaded.bound.graph, plan, loaded.checked.sources)
-    rewritten += rewritten_lines(loaded.bound.graph, loaded.checked.sources)
-    rewritten += loop_lines(loaded.bound.graph, loaded.checked.sources, programs=arguments.has("--loops"))
-    files = [f"files   {loaded.file_bytes:,} bytes at most beside, while one is read"] if loaded.file_bytes else []
-    costs = cost_of_program(loaded.core).lines(loaded.bound.sizes, max(plan.peak.values(), default=0))
-    stages = () if loaded.staged is None else loaded.staged.stages
-    before = [f"first, at most {stage.selection.most:,} items are selected: {plan_text(stage.plan)}\nthen" for stage in stages]
-    return "\n".join([*before, plan_text(plan), *rewritten, *costs, *files, *(stream_lines(loaded) or time_line(loaded.bound))])
+    return plan_lines(loaded, programs=arguments.has("--loops"))

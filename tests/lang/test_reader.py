@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import dataclasses
 import random
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from documents import programs_of
 from share import repeats, share
 
 from rho.lang import tree
@@ -34,13 +34,9 @@ GROUPS = (TokenKind.PARENTHESES, TokenKind.BRACKETS, TokenKind.BRACES)
 CLOSERS = {"(": ")", "[": "]", "{": "}"}
 
 
-def fenced() -> Iterator[str]:
-    """The programs of the tests and of the documentation."""
-    for path in sorted([*(ROOT / "tests").rglob("*.md"), *(ROOT / "docs").glob("*.md")]):
-        yield from re.findall(r"^```rho[^\n]*\n(.*?)^```", path.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-
-
-TEXTS = [path.read_text(encoding="utf-8") for path in PROGRAMS] + sorted(set(fenced()))
+DOCUMENTS = sorted([*(ROOT / "tests").rglob("*.md"), *(ROOT / "docs").glob("*.md")])
+TEXTS = [path.read_text(encoding="utf-8") for path in PROGRAMS]
+TEXTS += sorted({text for path in DOCUMENTS for text in programs_of(path)})
 
 
 def leaves(tokens: tuple[Token, ...], text: str, start: int, end: int) -> Iterator[str]:

@@ -7,6 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rho.lang.diagnostics import Verdict
+from rho.lang.source import Source
+from rho.typechecker.check import check
 from rho.typechecker.decide import connected, decide
 from rho.typechecker.obligations import Relation, SizeFact
 from rho.typechecker.sizes import (
@@ -91,6 +93,10 @@ def test_depends_with_the_smallest_counterexample(goal: SizeFact, example: dict[
 def test_what_needs_a_solver_is_unknown_without_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(child, "version", lambda: None)
     assert decide(fact(quotient(n * (n + 1), 2) * 2, "=", n * (n + 1))).verdict is Verdict.UNKNOWN
+    monkeypatch.setattr(child, "installed", lambda: None)
+    program = "pairs : f32[n] → f32[n×(n+1)]\npairs ← {(2×⌊((≢⍵)×1+≢⍵)÷2)⍴⍵}"
+    (error,) = check(Source("<test>", program)).diagnostics
+    assert (error.code, program[error.span.start : error.span.end]) == ("E209", "f32[n×(n+1)]")
 
 
 def test_a_minimum_is_a_premise() -> None:

@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from documents import programs_of
 from share import share
 
 from rho.lang.source import Source
@@ -52,8 +53,10 @@ def _texts() -> Iterator[str]:
     """Programs of the repository: files, blocks of its pages, texts of the checker's own tests."""
     for folder in ("stdlib", "examples"):
         yield from (path.read_text(encoding="utf-8") for path in sorted((ROOT / folder).glob("*.rho")))
-    for path in (*sorted((ROOT / "docs").glob("*.md")), ROOT / "README.md", ROOT / "tests" / "typechecker" / "types_programs.md"):
+    for path in (*sorted((ROOT / "docs").glob("*.md")), ROOT / "README.md"):
         yield from re.findall(r"```(?:rho)?\n(.*?)```", path.read_text(encoding="utf-8"), re.DOTALL)
+    for path in sorted(Path(__file__).parent.glob("*.md")):
+        yield from (text.replace(" ⋄ ", "\n") if text.count("\n") == 0 else text for text in programs_of(path))
     for path in sorted(Path(__file__).parent.glob("test_*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and "← {" in node.value:

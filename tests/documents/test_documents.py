@@ -1,0 +1,86 @@
+"""The documents of all rooms: what they claim of their programs holds (`rho test`, docs/testing.md), and so do laws of them all.
+
+A program is read and checked in this process; each claim of a line and each fence is a test of its own, named by file and line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from rho.lang.codes import Code
+from rho.lang.diagnostics import Severity
+from rho.lang.resolution.entries import Form, statements_of
+from rho.lang.source import Source
+from rho.shell.cli.fixing import applied
+from rho.shell.execution.claims import NAME, Failure, Runner
+from rho.shell.execution.examples import Case, Claim, LineCase, markdown_cases
+from rho.shell.session import Session
+from rho.shell.stages import Checked, Strictness
+
+ROOT = Path(__file__).parents[1]
+READING = "r+1\n⌽r\n⍴r\n+/,r\nr,r\nr=r\n⊂r\nf←{⍵}\nf r\n{⍵+1}¨r\n"
+STRICTLY = {"W310": "E310"}
+"""The codes of warnings that are no other message's."""
+DOCUMENTS = sorted(path for path in ROOT.rglob("*.md") if "corpora" not in path.parts)
+
+
+def cases() -> Iterator[object]:
+    for path in DOCUMENTS:
+        text = path.read_text(encoding="utf-8")
+        for case in markdown_cases(text):
+            yield pytest.param(path, text, case, id=f"{path.relative_to(ROOT)}:{case.line}")
+
+
+class Lawful(Runner):
+    """Holds every program that is checked to the laws below; values are compared with the reference interpreter's."""
+
+    verify = True
+
+    def source(self, text: str) -> Source:
+        checked = self.session.check(super().source(text))
+        self.strictly(checked)
+        self.repairs(checked)
+        if checked.core is not None:
+            goals = {one.goal for one in checked.diagnostics if one.code is Code.W201}
+            assert goals <= {str(guard.fact) for guard in checked.core.guards}
+        return checked.source
+
+    def strictly(self, checked: Checked) -> None:
+        """With `--strict` each warning is an error of the code that it stands for, and nothing else changes."""
+        told = [one for one in checked.diagnostics if one.severity is not Severity.NOTE]
+        strict = Session(self.folder, self.session.permissions, Strictness.STRICT).check(checked.source)
+        errors = [(one.code, one.span) for one in strict.diagnostics if one.severity is not Severity.NOTE]
+        assert errors == [(one.origin or STRICTLY.get(one.code, one.code), one.span) for one in told]
+
+    def repairs(self, checked: Checked) -> None:
+        """A fix removes its message; messages are one line, with spans in the text."""
+        for one in checked.diagnostics:
+            assert one.message and "\n" not in one.message
+            assert 0 <= one.span.start <= one.span.end <= len(checked.source.text) or one.span.file != NAME
+            for fix in one.fixes:
+                repaired = self.session.check(applied(checked.source, [fix])) if fix.edits else None
+                assert repaired is None or one.message not in [left.message for left in repaired.diagnostics], fix.title
+
+
+    def one_line(self, case: LineCase) -> list[Failure]:
+        """What reads a refused value is not refused too."""
+        failures = super().one_line(case)
+        claims = case.step.of(Claim.ERROR)
+        if not failures and len(claims) == 1 and is_expression(case.step.text):
+            checked = self.session.check(Source(NAME, f"{case.before}\nr←{case.step.text}\n{READING}"))
+            assert [one.code for one in checked.diagnostics if one.is_error] == [claims[0].expected.partition(" ")[0]]
+        return failures
+
+
+def is_expression(text: str) -> bool:
+    statements = statements_of(text)
+    return len(statements) == 1 and statements[0].form is Form.EXPRESSION
+
+
+@pytest.mark.parametrize(("path", "text", "case"), list(cases()))
+def test_what_is_claimed_holds(path: Path, text: str, case: Case) -> None:
+    failures = Lawful(str(path)).case(case, text)
+    assert not failures, "\n".join(f"{path.name}:{failure.line}: {failure.message}" for failure in failures)
