@@ -120,8 +120,8 @@ class Runner:
 
     def _about(self, said: Said, checked: Checked) -> str | None:
         """What is wrong with a claim about the type, the reads or the plan of an accepted program."""
-        if said.claim is Claim.TYPE and checked.last != said.expected:
-            return f"the type is {checked.last}, not {said.expected}"
+        if said.claim is Claim.TYPE and (checked.last or "none") != said.expected:
+            return f"the type is {checked.last or 'none'}, not {said.expected}"
         if said.claim is Claim.READS and sorted(reads(checked)) != sorted(said.expected.split(", ") if said.expected else []):
             return f"what is read is {', '.join(reads(checked)) or 'nothing'}, not {said.expected}"
         if said.claim is Claim.PLAN and said.expected not in (shown := self._plan(checked, dict(said.sizes))):
@@ -171,14 +171,15 @@ class Runner:
         return failures
 
     def _repaired(self, said: Said, given: Diagnostic, source: Source) -> str:
-        """What is wrong with the claim that a fix of `given` makes this line of the program."""
+        """What is wrong with the claim that a fix of `given` changes a line of the program to one with these words."""
         texts = [applied(source, [fix]).text for fix in given.fixes if fix.edits]
-        wanted = [text for text in texts if said.expected in [line.strip() for line in text.split("\n")]]
+        old = source.text.split("\n")
+        wanted = [text for text in texts if any(said.expected in line for line in text.split("\n") if line not in old)]
         if not wanted:
-            return "no fix makes this line, but " + (" or ".join(f"`{text}`" for text in texts) or "there is none")
-        after = self.check(wanted[0]).diagnostics
-        if any((one.code, one.message) == (given.code, given.message) for one in after):
-            return f"the fix does not remove the message {given.code}"
+            return "no fix makes a line with these words, but " + (" or ".join(f"`{text}`" for text in texts) or "there is none")
+        before, after = ([one.message for one in self.check(text).diagnostics] for text in (source.text, wanted[0]))
+        if len(after) >= len(before):
+            return f"with the fix this is said: {'; '.join(after)}"
         return ""
 
     def _outcome(self, text: str) -> Report:

@@ -5,7 +5,7 @@ A program is read and checked in this process; each claim of a line and each fen
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -19,6 +19,9 @@ from rho.shell.execution.claims import NAME, Failure, Runner
 from rho.shell.execution.examples import Case, Claim, LineCase, markdown_cases
 from rho.shell.session import Session
 from rho.shell.stages import Checked, Strictness
+from rho.typechecker import decide, ledger
+from rho.typechecker.core import Gather
+from rho.typechecker.obligations import SizeFact
 
 ROOT = Path(__file__).parents[1]
 READING = "r+1\n⌽r\n⍴r\n+/,r\nr,r\nr=r\n⊂r\nf←{⍵}\nf r\n{⍵+1}¨r\n"
@@ -46,6 +49,8 @@ class Lawful(Runner):
         if checked.core is not None:
             goals = {one.goal for one in checked.diagnostics if one.code is Code.W201}
             assert goals <= {str(guard.fact) for guard in checked.core.guards}
+            warned = any(one.code is Code.W310 for one in checked.diagnostics)
+            assert warned or not any(op.checked for op in checked.core.block.ops if isinstance(op, Gather))
         return checked.source
 
     def strictly(self, checked: Checked) -> None:
@@ -78,6 +83,21 @@ class Lawful(Runner):
 def is_expression(text: str) -> bool:
     statements = statements_of(text)
     return len(statements) == 1 and statements[0].form is Form.EXPRESSION
+
+
+@pytest.fixture(autouse=True)
+def counterexamples(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that `decide` gives break their fact, and nothing that was supposed."""
+
+    def watching(fact: SizeFact, premises: Sequence[SizeFact] = ()) -> decide.Decision:
+        decision = decide.decide(fact, premises)
+        if decision.counterexample is not None:
+            sizes = dict(decision.counterexample)
+            assert not fact.holds(sizes)
+            assert all(premise.holds(sizes) for premise in decide.connected(fact, premises))
+        return decision
+
+    monkeypatch.setattr(ledger, "decide", watching)
 
 
 @pytest.mark.parametrize(("path", "text", "case"), list(cases()))

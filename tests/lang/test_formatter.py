@@ -63,6 +63,7 @@ GOLDEN = (
     ("x:f64[2]←1   2", "x : f64[2] ← 1 2\n"),
     ("schedule{gpu{a⋄b}\nlimit  machines 40}", "schedule { gpu { a ⋄ b }\n  limit machines 40 }\n"),
     ("use  stats", "use stats\n"),
+    ("x[1;;y[2;3]]", "x[1;;y[2;3]]\n"),
     ("", ""),
     ("⍝ only", "⍝ only\n"),
 )
@@ -93,7 +94,7 @@ def test_ascii(text: str, expected: str) -> None:
     assert formatted(expected) == formatted(text)
 
 
-@pytest.mark.parametrize("text", ["x ← (1", "1 2x", "`;", "x ← 'a", "3 & 4"])
+@pytest.mark.parametrize("text", ["x ← (1", "1 2x", "`;", "x ← 'a", "3 & 4", "+/x;", "(a;b)", "{⍵;1}", "x[1;(2;3)]"])
 def test_a_text_that_cannot_be_read_is_not_touched(text: str) -> None:
     with pytest.raises(Rejected):
         formatted(text)

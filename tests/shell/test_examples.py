@@ -98,7 +98,7 @@ BROKEN = (
     (WARNED.replace("n and m", "n or m"), "W201 n or m at `+` is expected"),
     (WARNED.replace("`+`", "`x`"), "W201 n and m at `x` is expected"),
     (WARNED.replace("warning: W201 n and m at `+`", "type: f64[n]"), "no claim names\nwarning[W201]"),
-    (WARNED + "⍝ fix: x", "no fix makes this line"),
+    (WARNED + "⍝ fix: x", "no fix makes a line with these words"),
     (WARNED.replace("warning", "error"), "accepted"),
     (REFUSED + "⍝ note: 1 2+1 2 3", "is not in the notes of"),
     ("q\n3¨4\n⍝ error: E001 at `q`", "no claim names\nerror[E008]"),

@@ -39,7 +39,7 @@ def test_check_carries_quantities_and_uses(rho: Rho, tmp_path: Path) -> None:
     assert {name: entry["reads"] for name, entry in names.items()} == {"x": "m", "y": "n", "t": "1"}
     (use,) = names["x"]["uses"]
     assert (use["range"]["start"], use["reads"]) == ({"line": 2, "character": 12}, "m")
-    assert "lifted over ⟨n m⟩" in use["why"]
+    assert use["why"] == "the function is lifted over ⟨n m⟩; this supplies only ⟨n⟩"
 
 
 def test_type_as_json(rho: Rho) -> None:

@@ -151,3 +151,12 @@ def test_a_negative_divisor_says_nothing_of_signs() -> None:
     """`-1 ∣ k` once made k minus a natural number, so that k = 0 was proved."""
     premises = [fact(-k, "≤", ZERO), SizeFact(Relation.DIVIDES, ZERO - 1, k)]
     assert decide(fact(ZERO, "=", -k), premises).verdict is Verdict.DEPENDS
+
+
+@pytest.mark.parametrize(
+    ("base", "value", "holds"),
+    [(2, 1, True), (2, 0, False), (2, 1024, True), (2, 96, False), (10, 1000, True), (1, 1, True), (1, 2, False), (0, 0, True),
+     (0, 1, True), (3, 2, False)],
+)  # fmt: skip
+def test_powers(base: int, value: int, holds: bool) -> None:
+    assert SizeFact(Relation.POWER, number(base), number(value)).holds({}) is holds

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import math
 import random
+from pathlib import Path
 
 import pytest
+from documents import programs_of
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 from share import repeats
@@ -23,7 +25,6 @@ from rho.typechecker.elements import Kind
 from rho.typechecker.quantities.demand import demands_of
 
 from .random_programs import programs
-from .test_quantities import CALLED
 
 EXAMPLES = repeats(2500)
 SIZES = [(n, m) for n in range(4) for m in range(4) if n or not m]  # `idx<0>[m]` has no elements
@@ -34,7 +35,7 @@ def data(core: Core, n: int, m: int, chance: random.Random) -> dict[str, Array]:
     found: dict[str, Array] = {}
     for entry in core.inputs:
         type_ = core.types[entry.value]
-        shape = tuple(size.evaluate({v: sizes[v.name] for v in size.variables()}) for size in type_.shape)
+        shape = tuple(size.evaluate({v: sizes.get(v.name, n) for v in size.variables()}) for size in type_.shape)
         count = math.prod(shape)
         match type_.element.kind:
             case Kind.BOOL:
@@ -95,12 +96,12 @@ def test_exact_grades_are_counted_exactly() -> None:
     assert reads["x"] == {1 + 3}
 
 
-CALLS_INPUTS = "input x : f64[n]\ninput z : f64[n]\ninput y : f64[m]\ninput A : f64[n m]\ninput s : f64\nparam p ← 3\n"
+DOCUMENT = Path(__file__).parent / "quantities.md"
 
 
-@pytest.mark.parametrize("program", [program for program, _ in CALLED])
-def test_counted_reads_of_calls_that_state_quantities(program: str) -> None:
-    ran, wrong = faults(CALLS_INPUTS + program, 0)
+@pytest.mark.parametrize("program", [text for text in programs_of(DOCUMENT) if check(Source("<test>", text)).core is not None])
+def test_counted_reads_of_the_documents_programs(program: str) -> None:
+    ran, wrong = faults(program, 0)
     assert ran
     assert not wrong
 

@@ -1,4 +1,4 @@
-"""Ranges of integers and indices that need no check, to the number: what may come out is what is said to, no more and no less."""
+"""Ranges of integers to the number: what may come out is what is said to, no more and no less (ranges.md: indices)."""
 
 from __future__ import annotations
 
@@ -66,46 +66,3 @@ SYMBOLIC = [
 def test_bounds_that_are_sizes(left: str, function: str, right: str, low: int, top: str) -> None:
     found = element(f"input x : f64[n]\ninput y : f64[m]\ninput i : {left}\ninput j : {right}\ni{function}j")
     assert (found.low, str(found.most if found.most is not None else found.high)) == (low, top)
-
-
-# --------------------------------------------------------------------------------------------- indices
-
-DECLARED = """input x : f64[n] where n ≥ 2
-input A : f64[n m] where m ≥ 1
-input i : i64
-input j : idx<n>[k]
-input h : int<0..1>
-input l : int<¯2..¯1>
-"""
-IN_RANGE = (
-    "x[0]", "x[1]", "x[0 1]", "x[j]", "x[h]", "x[¯1+≢x]", "x[(≢x)-2]", "x[⍳≢x]", "x[⌽⍳≢x]", "x[⍋x]", "x[(≢x)|i]", "x[1-h]",
-    "x[h+0]", "A[0;0]", "A[¯1+≢x;]", "A[;0]", "A[j;0]", "(x,x)[j]", "x[2×⍳1]", "x[⍬]", "(⍳0)⌷x", "j⌷x", "0⊃x", "x[0⌈i⌊¯1+≢x]",
-    "x[(⍴x)⍴0]", "x[⍳2]", "(1↓x)[⍳¯1+≢x]", "x[(≢x)-1+⍳≢x]", "x[1|i]",
-)  # fmt: skip
-MAYBE = (
-    "x[2]", "x[i]", "x[h+1]", "x[(≢x)-3]", "x[j+1]", "A[;1]", "A[;h]", "(1↓x)[j]", "(1↓x)[(≢x)|i]", "x[⍳3]", "x[3|i]",
-    "(x,x)[j+≢x]", "x[0⌈i]", "x[i⌊¯1+≢x]", "x[2×h]",
-)  # fmt: skip
-NEVER = ("x[≢x]", "x[¯1]", "x[l]", "x[0,≢x]", "(x,x)[2×≢x]", "1 2 3[3]", "1 2 3[h+3]", "A[≢x;0]", "x[1+≢x]", "3⊃1 2 3", "x[-1+h]")
-
-
-def selections(text: str) -> list[bool]:
-    """Of the program's own indices, whether each is checked when it runs."""
-    return [op.checked for op in core(DECLARED + text).block.ops if isinstance(op, c.Gather)]
-
-
-@pytest.mark.parametrize("expression", IN_RANGE)
-def test_what_is_proved_in_range_is_not_checked_when_it_runs(expression: str) -> None:
-    assert not check(Source("<test>", DECLARED + expression)).diagnostics
-    assert not any(selections(expression))
-
-
-@pytest.mark.parametrize("expression", MAYBE)
-def test_what_may_be_out_of_range_is_checked_when_it_runs(expression: str) -> None:
-    assert [d.code for d in check(Source("<test>", DECLARED + expression)).diagnostics] == ["W310"]
-    assert any(selections(expression))
-
-
-@pytest.mark.parametrize("expression", NEVER)
-def test_what_is_never_in_range_is_refused(expression: str) -> None:
-    assert [d.code for d in check(Source("<test>", DECLARED + expression)).diagnostics] == ["E310"]
