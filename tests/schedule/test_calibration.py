@@ -17,9 +17,10 @@ from rho.backend.devices.keys import is_key
 from rho.backend.devices.reading import read_profile
 from rho.backend.devices.writing import canonical
 from rho.backend.kernels import policy
-from rho.backend.run.calibration import Effort, bodies, calibrate, calm, checking, computing, moving
-from rho.backend.run.calibration.clock import Series, run_rounds
-from rho.backend.run.calibration.programs import PROGRAMS, prepare
+from rho.backend.run.calibration import Effort, calibrate, calm, checking, computing, moving, samples, teams
+from rho.backend.run.calibration.library import ROWS, asked_for, made
+from rho.backend.run.calibration.probes import Section
+from rho.backend.run.calibration.programs import library
 from rho.backend.run.calibration.tier import tier_name, warm_kernels, without_kernels
 from rho.backend.run.cpu import CpuBackend
 from rho.typechecker.elements import Kind
@@ -43,15 +44,20 @@ class Steady:
 
 
 def test_the_lower_quartile_of_medians_counts_and_first_calls_do_not() -> None:
-    one = Series(lambda: None)
-    run_rounds([one], Steady(900, 10, 12, 14, 900, 20, 22, 24, 900, 1, 2, 3), 3, 10**9, most=3)
-    assert one.medians == [12, 22, 2] and one.ns == 2
+    section = Section(Steady(900, 10, 12, 14, 16, 15, 900, 20, 22, 24, 26, 25, 900, 1, 2, 3, 5, 4), 10**9)
+    one = section.call(lambda: None)
+    section.again(3, 10**9)
+    assert one.times == [14, 24, 3] and one.ns == 3 and one.best == 3
 
 
-def test_no_second_round_begins_when_time_is_up() -> None:
-    one = Series(lambda: None)
-    run_rounds([one], Steady(10), 5, 0, until=15)
-    assert len(one.medians) == 1
+def test_after_its_time_only_what_has_none_is_timed() -> None:
+    section = Section(Steady(10), 0)
+    probes = [section.call(lambda: None) for _ in range(2)]
+    section.again(5, until=15)
+    assert [len(one.times) for one in probes] == [1, 1]
+    assert section.probes == probes
+    section.let_go()
+    assert not section.probes and probes[0].ns == 10
 
 
 def test_residuals_are_shares_of_the_estimate() -> None:
@@ -64,10 +70,10 @@ def test_residuals_are_shares_of_the_estimate() -> None:
 @pytest.mark.parametrize("kind", [Kind.F64, Kind.I64, Kind.BOOL])
 def test_every_measured_body_runs(kind: Kind) -> None:
     backend = CpuBackend(1)
-    pairs = computing.applications(kind)
+    pairs = list(computing.in_kernels(kind))
     assert {f"point.{name}.{kind.value}" for name in ("and",) if kind is Kind.BOOL} <= {pair.key for pair in pairs}
     with backend.quiet(), without_kernels():
-        for pair in [*pairs, *computing.calls(kind)]:
+        for pair in [*pairs, *computing.by_calls(kind)]:
             assert is_key(pair.key) and pair.each > 0 and pair.count > 0, pair.key
             pair.more.kernel(backend)()
 
@@ -81,7 +87,7 @@ def test_runs_are_as_many_numbers_as_their_probe_reads() -> None:
 
 def test_a_calibration_makes_a_profile_that_can_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(policy.SWITCH, "off")
-    for module, name in ((moving, "FRESH"), (moving, "SIDES"), (moving, "BEHIND"), (moving, "ROUND"), (checking, "POINTS")):
+    for module, name in ((moving, "FRESH"), (moving, "SIDES"), (moving, "BEHIND"), (teams, "ROUND"), (checking, "POINTS")):
         monkeypatch.setattr(module, name, tuple(getattr(module, name)[:4]))
     monkeypatch.setattr(computing, "CALLED", (Kind.F64,))
     effort = Effort(1, budget_ns=0, moved=1 << 18, with_programs=False, waits=0)
@@ -115,14 +121,26 @@ def test_tables_of_an_earlier_sort_are_not_taken_for_new_ones(tmp_path: Path) ->
 
 def test_programs_ask_for_the_tables_the_model_asks_for() -> None:
     seen = set()
-    for program in PROGRAMS:
-        for kind in program.kinds:
-            prepared = prepare(program, kind, 64, 1)
-            assert prepared is not None and is_key(prepared.key) and prepared.size > 0, program
-            assert prepared.run() > 0
-            seen.add(prepared.key)
-    bodies.forget_data()
+    for row in ROWS:
+        for kind in row.kinds:
+            program = made(row, kind, 64, 1)
+            key, size = asked_for(program)
+            assert is_key(key) and size > 0, row
+            assert program.timed(library)() > 0
+            seen.add(key)
+    samples.forget_data()
     assert {"grade.f64", "scan.add.row.f64", "gemm.square.f64", "gemv.f64", "compress.f64", "key_reduce.add.f64"} <= seen
+
+
+def test_steps_of_loops_are_seen_though_loops_are_machine_code_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(moving, "BEHIND", (1 << 10,))
+    section = Section(Steady(1000), 0)
+    with warm_kernels(), CpuBackend(1).quiet():
+        moving.add_steps(section, 1, 1 << 10)
+        section.again(1, 0)
+    tables = section.tables()
+    assert tables.keys() == {"step.f64", "first.f64", "call.f64", "first.library.f64", "first.made.f64"}
+    assert all(len(table.ns) == 2 and table.ns[0] == table.ns[1] for table in tables.values())
 
 
 def test_kernels_are_warm_only_while_measuring(monkeypatch: pytest.MonkeyPatch) -> None:

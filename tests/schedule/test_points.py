@@ -20,9 +20,7 @@ from rho.backend.graph.bind import BoundGraph
 from rho.backend.graph.phases import LibraryPhase, Loop, Structured
 from rho.backend.kernels import policy
 from rho.backend.kernels.units import shape_of
-from rho.backend.run.calibration.clock import rising
-from rho.backend.run.calibration.computing import falling
-from rho.backend.run.calibration.sharing import mapped
+from rho.backend.run.calibration.probes import Curve, rising, table_of
 from rho.lang.source import Source
 from rho.typechecker.check import check
 from rho.typechecker.elements import Kind
@@ -283,11 +281,15 @@ def test_more_never_takes_less(text: str, names: str) -> None:
 def test_what_falls_though_it_cannot_is_evened_out() -> None:
     assert rising([1.0, 3.0, 2.0, 4.0]) == [1.0, 2.5, 2.5, 4.0]
     assert rising([5.0, 4.0, 3.0]) == [4.0, 4.0, 4.0] and rising([]) == []
-    assert falling([4.0, 5.0, 1.0]) == [4.5, 4.5, 1.0]
+    assert table_of([(1, 40), (2, 50), (3, 10)], Curve.FALLING).ns == (45, 45, 10, 10)
+    assert table_of([(1, 40), (2, 50), (3, 10)], Curve.LEVEL).ns == (33, 33, 33, 33)
+    assert table_of([(10, 40), (20, 20), (40, 80)], Curve.RATES).ns == (23, 47, 93)
+    assert table_of([(1, 40), (1, 60), (2, -5)]) == Table((1, 2), (50, 1))
 
 
 def test_more_work_never_takes_a_team_less() -> None:
-    table = mapped([(1000, 5000), (100_000, 90_000), (10_000, 4_000), (10_000, 4_000), (1_000_000, 500_000)])
+    pairs = [(1000, 5000), (100_000, 90_000), (10_000, 4_000), (10_000, 4_000), (1_000_000, 500_000)]
+    table = table_of(pairs, Curve.RISING)
     assert table.size == (1000, 10_000, 100_000, 1_000_000)
     assert list(table.ns) == sorted(table.ns) and table.ns[0] == 4500
 

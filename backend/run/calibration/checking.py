@@ -1,6 +1,6 @@
 """How well the tables of a calibration predict programs that they were not made of.
 
-Neighbours: `measure` (asks), `overheads` (programs ready to run).
+Neighbours: `measure` (asks), `programs` (what is run).
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import numpy as np
 from ...devices.cost import step_ns
 from ...devices.profile import Calibration, DeviceProfile
 from ...graph.phases import LibraryPhase, Structured
-from .clock import low
-from .overheads import Ready, prepared
+from .probes import low
+from .programs import Program, prepared
 
 POINTS: Final = (1 << 14, 1 << 17, 1 << 20)
 PROGRAMS: Final = (
@@ -40,10 +40,10 @@ def _values(points: int, name: str) -> Any:
     return np.random.default_rng([points, *name.encode()]).random(points) * 0.85 + 0.1
 
 
-def _ratios(ready: Ready, device: DeviceProfile, rounds: int) -> list[Fraction]:
+def _ratios(ready: Program, device: DeviceProfile, rounds: int) -> list[Fraction]:
     """Measured over estimated, of the phases that take long enough."""
-    ready()
-    runs = [ready() for _ in range(2 * rounds)]
+    ready.run()
+    runs = [ready.run() for _ in range(2 * rounds)]
     found = []
     for place, (phase, _) in enumerate(runs[0]):
         if isinstance(phase, Structured | LibraryPhase):
