@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -17,7 +18,7 @@ from ..cli.requests import Request, needs_sizes
 from ..session import Session
 from ..stages import Checked, PlanDetail
 from .examples import Case, Claim, ExpressionCase, LineCase, ProgramCase, Said, Step, claimed_lines, without_last_statement
-from .messages_claimed import fits, notes, reads, rendered
+from .messages_claimed import fits, notes, reads, reads_as, rendered
 from .outcome import nothing
 from .permissions import Permissions
 from .running import Report, run_program
@@ -171,12 +172,13 @@ class Runner:
         return failures
 
     def _repaired(self, said: Said, given: Diagnostic, source: Source) -> str:
-        """What is wrong with the claim that a fix of `given` changes a line of the program to one with these words."""
+        """What is wrong with the claim that a fix of `given` changes a line of the program to this one."""
         texts = [applied(source, [fix]).text for fix in given.fixes if fix.edits]
-        old = source.text.split("\n")
-        wanted = [text for text in texts if any(said.expected in line for line in text.split("\n") if line not in old)]
+        changed = [Counter(text.split("\n")) - Counter(source.text.split("\n")) for text in texts]
+        wanted = [text for text, new in zip(texts, changed, strict=True) if any(reads_as(said.expected, line) for line in new)]
         if not wanted:
-            return "no fix makes a line with these words, but " + (" or ".join(f"`{text}`" for text in texts) or "there is none")
+            made = [f"`{line}`" for new in changed for line in new]
+            return "no fix makes this line, but " + (" or ".join(made) or "there is none")
         before, after = ([one.message for one in self.check(text).diagnostics] for text in (source.text, wanted[0]))
         if len(after) >= len(before):
             return f"with the fix this is said: {'; '.join(after)}"

@@ -12,7 +12,7 @@ the one before and ```` ```rho skip ```` is not read.  A `.rho` file is one prog
                                  is then left out (all of these lines, if the others are wrong without it)
     ⍝ error: E101 line up at `+` the message has these words and underlines this text (`⏎` for the end of a line)
     ⍝ note: needed: 2 = 3        the message claimed above is shown with these words
-    ⍝ fix: 1 2 + 1 2             one of its fixes changes a line to one with these words, and then the message is gone
+    ⍝ fix: 1 2 + 1 2             one of its fixes changes a line to this one, where `…` is any text, and then the message is gone
     ⍝ warning: W201              the program so far gives this warning
     m ← 2 3⍴1
     ⍝ type: i64[2 3]             the type of the binding or expression above, or `none`; no warning is given that is not claimed

@@ -33,6 +33,11 @@ def notes(given: Diagnostic, shown: str, words: str) -> bool:
     return any(words in line for line in (*lines, f"needed: {given.goal}"))
 
 
+def reads_as(expected: str, line: str) -> bool:
+    """Is this the line, where `…` stands for any text?"""
+    return re.fullmatch(".*".join(re.escape(part.strip()) for part in expected.split("…")), line.strip()) is not None
+
+
 def reads(checked: Checked) -> list[str]:
     """`x 2×n` for each named value of which elements are read."""
     quantities = [] if checked.result is None else checked.result.quantities()

@@ -88,6 +88,7 @@ WARNED = "input x : f64[n]\ninput y : f64[m]\nx+y\n⍝ warning: W201 n and m at 
 REFUSED = "1 2+1 2 3\n⍝ error: E101 line up at `+`\n"
 HELD = (
     WARNED + "⍝ note: n=0, m=1\n⍝ note: needed: n = m\n⍝ fix: input y : f64[m] where n = m\n⍝ type: f64[n]",
+    WARNED + "⍝ fix: input … where n = m",
     REFUSED + "⍝ note: needed: 2 = 3\n⍝ note: i64[2]",
     "x ← 3\n+/⍳x\n⍝ reads: \n⍝ plan: print",
     "input x : f64[n]\n+/x\n⍝ plan n=9: 72 B",
@@ -98,7 +99,7 @@ BROKEN = (
     (WARNED.replace("n and m", "n or m"), "W201 n or m at `+` is expected"),
     (WARNED.replace("`+`", "`x`"), "W201 n and m at `x` is expected"),
     (WARNED.replace("warning: W201 n and m at `+`", "type: f64[n]"), "no claim names\nwarning[W201]"),
-    (WARNED + "⍝ fix: x", "no fix makes a line with these words"),
+    (WARNED + "⍝ fix: x", "no fix makes this line"),
     (WARNED.replace("warning", "error"), "accepted"),
     (REFUSED + "⍝ note: 1 2+1 2 3", "is not in the notes of"),
     ("q\n3¨4\n⍝ error: E001 at `q`", "no claim names\nerror[E008]"),

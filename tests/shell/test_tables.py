@@ -6,9 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from rho.lang.source import Source
-from rho.shell.session import Session
-
 from .conftest import Rho
 
 CSV = 'day,shop,price\n2024-01-05,"a, b",1.5\n2024-01-06,c,\n'
@@ -63,30 +60,3 @@ def test_dates_are_text_in_every_format(rho: Rho, folder: Path) -> None:
     for suffix, wanted in (("txt", "2024-01-06\n2024-01-07\n"), ("csv", "later\n2024-01-06\n2024-01-07\n")):
         rho("run", str(folder / "p.rho"), "--out", f"later={folder}/d.{suffix}")
         assert (folder / f"d.{suffix}").read_text() == wanted
-
-
-@pytest.mark.parametrize(
-    ("text", "code", "marked"),
-    [
-        ('input x : f64[n] ← "a.csv:x" as date', "E300", "as date"),
-        ('input x : i64[n] ← "a.csv:x" as present', "E300", "as present"),
-        ('input x : i64[n] ← "a.csv:x" missing ⎕nan', "E300", "missing ⎕nan"),
-        ('input x : u8[n] ← "a.csv:x" missing 300', "E300", "missing 300"),
-        ('input x : f64[n] ← "a.csv:x" missing "a"', "E300", 'missing "a"'),
-        ('input x : char[n w] ← "a.csv:x" missing 0', "E300", "missing 0"),
-        ('input x : i64[n] ← "a.csv:x" as date as time', "E011", "as time"),
-        ('input x : i64[n] ← "a.csv:x" as day', "E011", "day"),
-        ('input x : f64[n] ← "a.csv:x" sep "ab"', "E011", '"ab"'),
-        ('input x : i64[n] ← "a.csv:x" as "d.m.y"', "E011", '"d.m.y"'),
-        ('input x : f64[n] ← "a.csv:x" sep', "E011", ""), ("output y ← 1.5 as date", "E300", "1.5"),
-        ("output y ← 1 as present", "E001", "present"),
-    ],
-)  # fmt: skip
-def test_clauses_that_are_refused(text: str, code: str, marked: str) -> None:
-    (found,) = Session().check(Source("<test>", text)).diagnostics
-    assert (found.code, text[found.span.start : found.span.end]) == (code, marked)
-
-
-def test_words_of_clauses_are_names_elsewhere() -> None:
-    text = "input as : f64[n]\nmissing ← as\nsep ← 1\ndecimal ← 2\noutput date ← missing+sep+decimal\ndate"
-    assert Session().check(Source("<test>", text)).diagnostics == ()
