@@ -1,4 +1,6 @@
-"""Slices tile a space, begin at whole grains, and have no more points than they may where one grain has no more."""
+"""Slices tile a space, begin at whole grains, and have no more points than they may where one grain has no more.
+
+What is computed in them may be written over an operand."""
 
 from __future__ import annotations
 
@@ -7,6 +9,7 @@ from math import prod
 import numpy as np
 import pytest
 
+import rho
 from rho.backend.run.cpu.slices import slices
 
 
@@ -24,3 +27,10 @@ def test_slices(extents: tuple[int, ...], grains: tuple[int, ...], points: int) 
         assert all(part.start % grain == 0 for part, grain in zip(box, grains, strict=True))
         assert prod(part.stop - part.start for part in box) <= max(points, prod(grains))
     assert np.all(times == 1)
+
+
+@pytest.mark.parametrize("count", [2, 100_000])
+def test_a_choice_may_be_written_over_what_it_chooses_from(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RHO_KERNELS", "off")
+    made = rho.compile("{e ← 0=⍳≢⍵ ⋄ {e¿(⍵ ⋄ 1+¯1⌽⍵)}⍣6 ⊢ ⍵}")(np.zeros(count))
+    np.testing.assert_array_equal(made, np.minimum(np.arange(count), 6.0))

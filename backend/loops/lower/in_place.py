@@ -23,7 +23,10 @@ def in_place(block: SubGraph, old: ValueId, new: ValueId) -> tuple[ValueId, ...]
     """The values on the way from `old` to the result `new` of a block that may all have its place; see Note [In place]."""
     makers = {value: (at_, phase) for at_, phase in enumerate(block.phases) for value in traverse.results(phase)}
     chain: list[ValueId] = []
-    moved = {p.results[0] for p in block.phases if isinstance(p, LibraryPhase) and p.op in LAZY and old in p.args}
+    moved: set[ValueId] = set()
+    for phase in block.phases:
+        if isinstance(phase, LibraryPhase) and phase.op in LAZY and not moved.union((old,)).isdisjoint(phase.args):
+            moved.add(phase.results[0])
     value = new
     while value != old:
         if value not in makers or value in chain:

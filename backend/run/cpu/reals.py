@@ -188,17 +188,10 @@ def _whole(rounding: np.ufunc) -> Implementation:
 
 
 def _select(condition: Any, x: Any, y: Any, out: NumArray | None = None) -> Any:
-    if out is None:
-        return np.where(condition, x, y)
-    if out is x:
-        np.copyto(out, y, where=np.logical_not(condition))
-    elif out is y:
-        np.copyto(out, x, where=condition)
-    elif out is condition:
-        return place(np.where(condition, x, y), out)
-    else:
-        np.copyto(out, y)
-        np.copyto(out, x, where=condition)
+    if out is None or any(np.may_share_memory(out, operand) for operand in (condition, x, y)):
+        return place(np.where(condition, x, y), out)  # two copies would read what the first has written
+    np.copyto(out, y)
+    np.copyto(out, x, where=condition)
     return out
 
 
