@@ -16,26 +16,27 @@ from rho.lang.resolution.entries import Form, statements_of
 from rho.lang.source import Source
 from rho.shell.cli.fixing import applied
 from rho.shell.execution.claims import NAME, Failure, Runner
-from rho.shell.execution.examples import Case, Claim, LineCase, markdown_cases
+from rho.shell.execution.examples import Case, Claim, LineCase, markdown_cases, rho_cases
 from rho.shell.session import Session
 from rho.shell.stages import Checked, Strictness
 from rho.typechecker import decide, ledger
 from rho.typechecker.core import Gather
 from rho.typechecker.obligations import SizeFact
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 OF_VALUES = ("E10", "E11", "E12", "E130", "E131", "E132", "E133", "E14", "E2", "E3", "E4", "E6")
 """What codes of checks of values begin with."""
 READING = "r+1\n⌽r\n⍴r\n+/,r\nr,r\nr=r\n⊂r\nf←{⍵}\nf r\n{⍵+1}¨r\n"
 STRICTLY = {"W310": "E310"}
 """The codes of warnings that are no other message's."""
-DOCUMENTS = sorted(path for path in ROOT.rglob("*.md") if "corpora" not in path.parts)
+PATTERNS = ("README.md", "docs/*.md", "stdlib/*.rho", "examples/*.rho", "tests/*/*.md")
+DOCUMENTS = [path for pattern in PATTERNS for path in sorted(ROOT.glob(pattern))]
 
 
 def cases() -> Iterator[object]:
     for path in DOCUMENTS:
         text = path.read_text(encoding="utf-8")
-        for case in markdown_cases(text):
+        for case in markdown_cases(text) if path.suffix == ".md" else rho_cases(text):
             yield pytest.param(path, text, case, id=f"{path.relative_to(ROOT)}:{case.line}")
 
 
@@ -70,7 +71,6 @@ class Lawful(Runner):
             for fix in one.fixes:
                 repaired = self.session.check(applied(checked.source, [fix])) if fix.edits else None
                 assert repaired is None or one.message not in [left.message for left in repaired.diagnostics], fix.title
-
 
     def one_line(self, case: LineCase) -> list[Failure]:
         """What reads a refused value is not refused too."""

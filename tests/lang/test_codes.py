@@ -6,7 +6,6 @@ import json
 import pickle
 import subprocess
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,11 @@ from rho.lang.codes import Code, code_of, pages
 from rho.lang.codes_record import Page, Stage
 from rho.lang.explain import did_you_mean, explain
 from rho.lang.primitives import LEFT_OUT, PRIMITIVES
+from rho.lang.source import Source
+from rho.shell.cli.exits import Exit
+from rho.shell.cli.requests import Request
+from rho.shell.execution.running import run_program
+from rho.shell.session import Session
 
 DOCS = Path(__file__).parents[2] / "docs"
 DESIGN = (
@@ -84,56 +88,21 @@ def test_reference_page_is_fresh() -> None:
     assert (DOCS / "errors.md").read_text(encoding="utf-8") == documents.errors_page(), "run python -m rho.lang.documents"
 
 
-def stage_pages(*stages: Stage) -> list[tuple[str, Page]]:
+def pages_of(*stages: Stage) -> list[tuple[str, Page]]:
+    """The failing programs of pages that are checked are run with the documents (docs/errors.md)."""
     return [(code, page) for code, page in pages().items() if page.stage in stages]
 
 
-def checked(
-    programs: dict[str, str], options: list[str], folder: Path, capsys: pytest.CaptureFixture[str]
-) -> dict[str, set[str]]:
-    """The codes `rho check` gives for each program, all in one call."""
-    from rho.shell.main import main
-
-    files = {}
-    for name, text in programs.items():
-        file = folder / f"{name}.rho"
-        file.write_text(text + "\n", encoding="utf-8")
-        files[str(file)] = name
-    main(["check", *files, "--format", "json", *options])
-    report = json.loads(capsys.readouterr().out)
-    found: dict[str, set[str]] = {name: set() for name in programs}
-    for diagnostic in report["diagnostics"]:
-        name = Path(diagnostic["file"]).stem
-        found[name].add(diagnostic["code"])
-    return found
+@pytest.mark.parametrize(("code", "page"), pages_of(Stage.CHECK, Stage.RUN))
+def test_repaired_programs_are_accepted(code: str, page: Page) -> None:
+    assert not Session().check(Source("<page>", page.repaired)).diagnostics, code
 
 
-needs_check = pytest.mark.skipif(find_spec("rho.shell.verbs.check") is None, reason="rho check is not part of this build")
-needs_run = pytest.mark.skipif(find_spec("rho.shell.verbs.run") is None, reason="rho run is not part of this build")
-
-
-@needs_check
-def test_failing_programs_give_exactly_their_code(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    found = checked({code: page.failing for code, page in stage_pages(Stage.CHECK)}, [], tmp_path, capsys)
-    assert {code: codes for code, codes in found.items() if codes != {code}} == {}
-
-
-@needs_check
-def test_repaired_programs_are_accepted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    found = checked({code: page.repaired for code, page in stage_pages(Stage.CHECK, Stage.RUN)}, [], tmp_path, capsys)
-    assert {code: codes for code, codes in found.items() if codes} == {}
-
-
-@needs_run
-@pytest.mark.parametrize(("code", "page"), stage_pages(Stage.RUN), ids=lambda value: value if isinstance(value, str) else "")
-def test_failing_programs_are_refused_when_run(code: str, page: Page, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from rho.shell.main import main
-
+@pytest.mark.parametrize(("code", "page"), pages_of(Stage.RUN))
+def test_failing_programs_are_refused_when_run(code: str, page: Page, tmp_path: Path) -> None:
     for name, content in page.files:
         (tmp_path / name).write_text(content, encoding="utf-8")
-    file = tmp_path / "program.rho"
     for text, wanted in ((page.failing, {code}), (page.repaired, set())):
-        file.write_text(text + "\n", encoding="utf-8")
-        exit_code = main(["run", str(file), "--json"])
-        errors = {d["code"] for d in json.loads(capsys.readouterr().out)["diagnostics"] if d["severity"] == "error"}
-        assert (errors, exit_code != 0) == (wanted, bool(wanted)), text
+        report = run_program(Source("<page>", text), Session(str(tmp_path)), Request())
+        errors = {one.code for one in report.diagnostics if one.is_error}
+        assert (errors, report.exit is not Exit.OK) == (wanted, bool(wanted)), text

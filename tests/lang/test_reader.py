@@ -6,12 +6,13 @@ What the binder finds out about names (`lang.names`, `statements`, `sequences`) 
 from __future__ import annotations
 
 import dataclasses
-import random
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from documents import programs_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from share import repeats, share
 
 from rho.lang import tree
@@ -99,20 +100,16 @@ def test_every_prefix_of_every_example(path: Path) -> None:
         hold(text[:end])
 
 
-def test_prefixes_of_programs_of_the_tests() -> None:
-    draw = random.Random(17)
-    for text in share(TEXTS, seed=1):
-        for _ in range(repeats(30)):
-            hold(text[: draw.randrange(len(text) + 1)])
+PLACES = st.integers(0, 1_000_000)
+MARKS = [*"()[]{}'\"⍝\n⋄;:←→`§ #", *(row.glyph for row in PRIMITIVES), ""]
 
 
-def test_texts_with_characters_taken_out_put_in_and_exchanged() -> None:
-    draw = random.Random(18)
-    marks = [*"()[]{}'\"⍝\n⋄;:←→`§ #", *(row.glyph for row in PRIMITIVES)]
-    for text in share(TEXTS, seed=2):
-        for _ in range(repeats(30)):
-            at, width = draw.randrange(len(text) + 1), draw.choice((0, 0, 1, 3))
-            hold(text[:at] + draw.choice([*marks, ""]) + text[at + width :])
+@settings(max_examples=repeats(5000), deadline=None)
+@given(st.sampled_from(TEXTS), PLACES, st.sampled_from((0, 0, 1, 3)), st.sampled_from(MARKS))
+def test_prefixes_and_texts_with_characters_taken_out_put_in_and_exchanged(text: str, place: int, width: int, mark: str) -> None:
+    at = place % (len(text) + 1)
+    hold(text[:at])
+    hold(text[:at] + mark + text[at + width :])
 
 
 BROKEN = ["", " ", "⍝", "'", "((((", "}])", "(]){", "[" * 5000, "({[" * 2000 + ")" * 9000, "x←(1\ny←2\nz"]

@@ -1,12 +1,10 @@
-"""`rho type --cost` and `rho plan`: formulas of programs and definitions, and numbers once sizes are known."""
+"""`rho type --cost`: formulas of programs and definitions (plans.md: numbers once sizes are known)."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from .conftest import Rho
-
-PROGRAM = "input x : f64[n]\ninput y : f64[n]\nmean ← {(+⌿⍵)÷≢⍵}\n⎕←+/x×y\n⎕←mean x\n"
 
 
 def costs(lines: list[str]) -> dict[str, str]:
@@ -53,28 +51,6 @@ def test_a_loop_costs_its_trips(rho: Rho, tmp_path: Path) -> None:
     found = costs(rho("type", str(program), "--cost").out.splitlines())
     assert found["work"] == "2·n·n·p operations (gemm)"
     assert found["span"] == "(⌈2⍟n)·p+p dependent steps"
-
-
-def test_a_plan_has_numbers_beside_the_formulas(rho: Rho, tmp_path: Path) -> None:
-    program, data = tmp_path / "dot.rho", tmp_path / "x.csv"
-    program.write_text(PROGRAM, encoding="utf-8")
-    data.write_text("1\n2\n4\n", encoding="utf-8")
-    shown = rho("plan", str(program), "--in", f"x={data}", "--in", f"y={data}")
-    assert shown.code == 0, shown.err
-    assert "3·n+2 = 11 operations" in shown.out
-    assert "(⌈2⍟n)+3 = 5 dependent steps" in shown.out
-
-
-def test_a_plan_says_what_was_rewritten(rho: Rho, tmp_path: Path) -> None:
-    program = tmp_path / "top.rho"
-    program.write_text("input x : f64[n] where n ≥ 9\noutput r ← 3↑x[⍒x]\noutput p ← x⍳⌈/x\n", encoding="utf-8")
-    data = tmp_path / "x.csv"
-    data.write_text("\n".join(map(str, range(20))), encoding="utf-8")
-    shown = rho("plan", str(program), "--in", f"x={data}")
-    assert shown.code == 0, shown.err
-    lines = [line for line in shown.out.splitlines() if line.startswith("rewritten")]
-    assert [line.split(":")[0] for line in lines] == ["rewritten  line 2", "rewritten  line 2", "rewritten  line 3"]
-    assert "selected" in shown.out and "greatest" in lines[2]
 
 
 def test_products_are_regrouped_unless_exact(rho: Rho, tmp_path: Path) -> None:
