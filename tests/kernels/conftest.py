@@ -16,9 +16,9 @@ def kernels(monkeypatch: pytest.MonkeyPatch) -> list[Kernel]:
     seen: list[Kernel] = []
     original = compiled.CompiledRun.bind
 
-    def bind(self: compiled.CompiledRun, kernel: Kernel, arrays: Any) -> Any:
-        seen.append(kernel)
-        return original(self, kernel, arrays)
+    def bind(self: compiled.CompiledRun, code: Any, arrays: Any) -> Any:
+        seen.append(code.kernel)
+        return original(self, code, arrays)
 
     monkeypatch.setattr(compiled.CompiledRun, "bind", bind)
     return seen

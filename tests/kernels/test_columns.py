@@ -59,9 +59,9 @@ def test_columns_are_chosen() -> None:
     seen: list[Form] = []
     original = compiled.CompiledRun.bind
 
-    def bind(self: compiled.CompiledRun, kernel: object, arrays: object) -> object:
-        seen.append(kernel.form)  # type: ignore[attr-defined]
-        return original(self, kernel, arrays)  # type: ignore[arg-type]
+    def bind(self: compiled.CompiledRun, code: object, arrays: object) -> object:
+        seen.append(code.kernel.form)  # type: ignore[attr-defined]
+        return original(self, code, arrays)  # type: ignore[arg-type]
 
     compiled.CompiledRun.bind = bind  # type: ignore[method-assign, assignment]
     try:

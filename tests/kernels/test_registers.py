@@ -18,7 +18,6 @@ from rho.backend.loops.llvm.lanes import vectors_of
 from rho.backend.loops.lower import kernel as lowering
 from rho.backend.loops.lower import rows as lowering_rows
 from rho.backend.loops.text import parse, show
-from rho.backend.run.cpu import row_kernels
 from rho.backend.run.cpu import rows as chains
 from rho.backend.schedule.plan.model import RowsStep
 from rho.backend.schedule.single import one_device
@@ -56,7 +55,7 @@ def programs(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
     for module in (lowering, lowering_rows):
         monkeypatch.setattr(module, "vector_bytes", lambda: request.param)
         monkeypatch.setattr(module, "program_of", watched(module.program_of))
-    monkeypatch.setattr(row_kernels, "vector_bytes", lambda: request.param)
+    monkeypatch.setattr(chains, "vector_bytes", lambda: request.param)
     return seen
 
 

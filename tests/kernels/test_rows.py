@@ -111,7 +111,7 @@ def run(text: str, inputs: Mapping[str, Any], mode: str, threads: int = 1) -> di
         if mode == "apart":
             patch.setattr(one_device, "units_of", lambda phases, graph, kept: list(phases))
         patch.setenv(policy.SWITCH, "always" if mode == "always" else "off")
-        patch.setattr("rho.backend.run.cpu.row_kernels.PARALLEL", 1)
+        patch.setattr("rho.backend.run.cpu.cuts.PARALLEL", 1)
         plan, bound = planned(text, inputs, threads)
         assert bool(chains(plan)) == (mode != "apart"), text
         results = backend.execute(plan, bound, inputs)

@@ -11,7 +11,7 @@ with vectors across rows: its last axis is the row, the one before it counts row
 Note [Short rows].  Such rows are shorter than the lanes of a block, so the order of sums is halving: item i with item i + 16,
 then with item i + 8, and so on; what is absent is left out.
 
-Neighbours: `kernel` (nodes and views), `orders` (sums), `graph.chains` (bodies), `run.cpu.row_kernels` (binds this).
+Neighbours: `kernel` (nodes and views), `orders` (sums), `graph.chains` (bodies), `run.cpu.rows` (binds this).
 """
 
 from __future__ import annotations

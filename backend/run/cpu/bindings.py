@@ -23,9 +23,8 @@ from ...graph.phases import Loop, Phase, ReadNode, Structured, ValueId
 from ...kernels import policy
 from ...kernels.build import joining_body
 from ...kernels.complexes import PART
-from ...kernels.ir import Kernel, Stores
+from ...kernels.ir import Kernel
 from ...kernels.store import Code
-from ...loops.lower.kernel import KernelCode
 from ..device import Kernel as Runner
 from ..device import Types
 from ..failures import CheckFailed
@@ -36,11 +35,9 @@ from . import launching
 from .bound import Bound
 from .compiled import CompiledRun, layout_of
 from .gathering import Outside
-from .kinds import DTYPES, NumArray
+from .kinds import NumArray
 from .launching import HELPERS_PLACE, LONG_NANOSECONDS, Base, on_bases, words_of
 from .loops import LoopRun
-from .row_kernels import BoundRows
-from .rows import RowsRun
 from .sharing import Pieces
 from .structured import compile_structured, compiled_of
 
@@ -174,11 +171,7 @@ def bind(binding: Binding, phase: Phase, run: Runner | LoopRun | None, turns: in
             assert isinstance(run, LoopRun)
             _loop(binding, phase, run, turns)
         case Structured():
-            owner = compiled_of(run)  # type: ignore[arg-type]
-            if isinstance(owner, RowsRun):
-                _rows(binding, owner)
-            else:
-                bind_structured(binding, phase, run)
+            bind_structured(binding, phase, run)
         case _:
             raise Unbound
 
@@ -191,7 +184,7 @@ def bind_structured(binding: Binding, phase: Structured, run: Any = None) -> Non
     run = run or compile_structured(phase, types.kind, types.number, binding.threads)
     owner = compiled_of(run)
     if isinstance(owner, CompiledRun):
-        made = [(result.value, types.kind(result.value)) for result in phase.results]
+        made = [(value, types.kind(value)) for value in list(binding.places)[binding.operands : binding.operands + binding.count]]
         operands = [binding.view(value, view) for value, view in owner.views]
         bind_kernel(binding, owner, operands, made)
         binding.fault = Fault(owner, binding.kernels[0], phase.span)
@@ -269,11 +262,12 @@ def _launch(
     if bound.packs or (bound.partials > 1 and not bound.combine):
         raise Unbound
     bases: list[Base] = [base for _, base in operands]
+    made = list(zip(bound.shapes, bound.dtypes, strict=True))
     results = [
-        binding.room(bound.shape, dtype) if value is None else binding.result(value, bound.shape, dtype, bound.order)
-        for (value, _), dtype in zip(targets, bound.dtypes, strict=True)
+        binding.room(shape, dtype) if value is None else binding.result(value, shape, dtype, bound.order[: len(shape)])
+        for (value, _), (shape, dtype) in zip(targets, made, strict=True)
     ]
-    rows = results if bound.partials == 1 else [binding.room((bound.partials, *bound.shape), dtype) for dtype in bound.dtypes]
+    rows = results if bound.partials == 1 else [binding.room((bound.partials, *shape), dtype) for shape, dtype in made]
     binding.share(bound.pieces(turns), [*bases, *((row, 0) for row in rows)])
     binding.kernels.append(bound.kernel)
     for place, (row, result) in enumerate(zip(rows, results, strict=True)):
@@ -281,15 +275,16 @@ def _launch(
             binding.share(bound.joining(place), [(row, 0), (result, 0)])
     order = sorted(range(len(bound.order)), key=bound.order.__getitem__)
     return [
-        (np.empty(bound.shape, dtype).transpose(order), (result, 0)) for dtype, result in zip(bound.dtypes, results, strict=True)
+        (np.empty(shape, dtype).transpose(order[: len(shape)]), (result, 0))
+        for (shape, dtype), result in zip(made, results, strict=True)
     ]
 
 
 def _bound(binding: Binding, run: CompiledRun, arrays: Sequence[NumArray]) -> Bound:
     stores = run.stores(False)
     key = (stores, layout_of(arrays))
-    found = run.kept[key] if key in run.kept else run.kernel_for(arrays, stores)
-    if isinstance(found, Kernel) and binding.wants(KernelCode(found)):
+    found = run.kept[key] if key in run.kept else run.code_for(arrays, stores)
+    if found is not None and not isinstance(found, Bound) and binding.wants(found):
         found = run.bind(found, arrays)
     run.kept[key] = found
     return binding.ready(found, Bound)
@@ -301,27 +296,6 @@ def _loop(binding: Binding, phase: Loop, run: LoopRun, turns: int) -> None:
     operands += [binding.view(value, view) for value, view in run.views[count:]]
     bind_kernel(binding, run, operands, [(value, binding.types.kind(value)) for value in phase.results], turns)
     binding.fault = Fault(run, binding.kernels[0], phase.span)
-
-
-def _rows(binding: Binding, run: RowsRun) -> None:
-    """A chain along rows."""
-    kernels = run.compiled
-    if kernels is None:
-        raise Unbound
-    operands = [binding.view(value, view) for value, view in run.reads]
-    arrays = [array for array, _ in operands]
-    key = (Stores.PLAIN, *layout_of(arrays))
-    found = kernels.kept[key] if key in kernels.kept else kernels.kernel(arrays, Stores.PLAIN)
-    if found is not None and not isinstance(found, BoundRows) and binding.wants(found):
-        found = kernels.bind(found, arrays)
-    kernels.kept[key] = found
-    bound = binding.ready(found, BoundRows)
-    results = [
-        binding.result(value, run.space[:-1] if on_row else run.space, DTYPES[kind])
-        for value, kind, on_row in zip(list(binding.places)[binding.operands :], run.kinds, run.chain.is_row, strict=True)
-    ]
-    bases: list[Base] = [*(base for _, base in operands), *((result, 0) for result in results)]
-    binding.share(bound.pieces, bases)
 
 
 def address(array: NumArray) -> int:

@@ -38,7 +38,7 @@ class Bound:
     bases: int
     threads: int
     duration: float
-    shape: tuple[int, ...]
+    shapes: tuple[tuple[int, ...], ...]
     order: tuple[int, ...]
     partials: int
     dtypes: tuple[np.dtype[Any], ...]
@@ -69,7 +69,7 @@ class Bound:
 
     def joining(self, place: int) -> Pieces:
         """What joins the partial results of result number `place`; its bases are these and the result."""
-        cells = prod(self.shape)
+        cells = prod(self.shapes[place])
         words = [self.partials, cells, 0, cells * self.dtypes[place].itemsize, 0]
         return Pieces(self.combine[place], [Block(words, [(2, (0, 0)), (4, (1, 0))])], 2, 1, 0)
 

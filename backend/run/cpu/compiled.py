@@ -31,6 +31,7 @@ from ...kernels.nest import Nest, plan_nest
 from ...kernels.short_rows import rows_of_memory, with_short_rows
 from ...kernels.store import address_of
 from ...loops.lower.kernel import KernelCode
+from ...loops.lower.rows import RowsCode
 from ...schedule.facts.workspace import workspace
 from ..failures import CheckFailed
 from ..pool import ALIGNMENT, room, trim
@@ -87,7 +88,7 @@ class CompiledRun:
         self.scalars, self.threads, self.mode, self.otherwise = scalars, threads, mode, otherwise
         self.reduces = body.results[0].reduction is not None
         self.points, self.packable = prod(space), packable
-        self.kept: dict[tuple[Any, ...], Bound | Kernel | None] = {}
+        self.kept: dict[tuple[Any, ...], Bound | KernelCode | RowsCode | None] = {}
         self.direct: dict[tuple[Any, ...], Bound] = {}
         self.small = self.points < policy.SMALL
         self.runs = 0
@@ -113,7 +114,7 @@ class CompiledRun:
 
     def run_directly(self, bound: Bound, arrays: Sequence[NumArray]) -> tuple[Any, ...]:
         """One call."""
-        results = tuple([room(bound.shape, dtype) for dtype in bound.dtypes])
+        results = tuple([room(shape, dtype) for shape, dtype in zip(bound.shapes, bound.dtypes, strict=True)])
         self.call(bound, arrays, results)
         return results
 
@@ -128,21 +129,22 @@ class CompiledRun:
         if key not in self.kept and self.small and self.mode is policy.Mode.AUTO and (self.runs + 1) % ASKED:
             self.runs += 1  # nothing is asked of the compiler (which would be imported) before it may be wanted
             return None
-        found = self.kept[key] if key in self.kept else self.kernel_for(arrays, stores)
-        if isinstance(found, Kernel) and self.wanted(found):
+        found = self.kept[key] if key in self.kept else self.code_for(arrays, stores)
+        if found is not None and not isinstance(found, Bound) and self.wanted(found):
             found = self.bind(found, arrays)
         self.kept[key] = found
         return found if isinstance(found, Bound) else None
 
-    def wanted(self, kernel: Kernel) -> bool:
+    def wanted(self, code: KernelCode | RowsCode) -> bool:
         if self.mode is not policy.Mode.AUTO:
             return True
         self.runs += 1
         if self.small and self.runs % ASKED:
             return False
-        return policy.is_worthwhile(KernelCode(kernel), self.body, self.points, ASKED if self.small else 1)
+        return policy.is_worthwhile(code, self.body, self.points, ASKED if self.small else 1)
 
-    def result_shape(self) -> tuple[int, ...]:
+    def shape_of(self, place: int) -> tuple[int, ...]:
+        """Of a result."""
         return self.space[:-1] if self.reduces else self.space
 
     def nest(self, arrays: Sequence[NumArray]) -> Nest:
@@ -154,7 +156,7 @@ class CompiledRun:
             return column_nest(nest, is_whole=self.is_whole)
         return rows_of_memory(nest)
 
-    def kernel_for(self, arrays: Sequence[NumArray], stores: Stores) -> Kernel | None:
+    def code_for(self, arrays: Sequence[NumArray], stores: Stores) -> KernelCode | RowsCode | None:
         """The kernel for operands like these; None where an array is not what the phase says."""
         for array, kind in zip(arrays, self.operands, strict=True):
             if array.dtype != DTYPES[kind] or not broadcasts(array.shape, self.space):
@@ -166,7 +168,7 @@ class CompiledRun:
         if stores is Stores.STREAMED and not self.may_stream(nest):
             stores = Stores.PLAIN
         kernel = build_kernel(self.body, nest, self.operands, vector_bytes(), stores)
-        return with_short_rows(kernel, nest, vector_bytes()) if self.reduces else with_flat_rows(kernel, nest)
+        return KernelCode(with_short_rows(kernel, nest, vector_bytes()) if self.reduces else with_flat_rows(kernel, nest))
 
     def may_stream(self, nest: Nest) -> bool:
         """Are the results larger than caches, and is each row of them aligned?"""
@@ -174,8 +176,8 @@ class CompiledRun:
             return False
         return len(nest.sizes) == 1 or all(nest.sizes[-1] * r.kind.bytes % ALIGNMENT == 0 for r in self.body.results)
 
-    def bind(self, kernel: Kernel, arrays: Sequence[NumArray]) -> Bound | None:
-        address = address_of(KernelCode(kernel))
+    def bind(self, code: KernelCode | RowsCode, arrays: Sequence[NumArray]) -> Bound | None:
+        address, kernel = address_of(code), code.kernel
         if address is None:
             return None
         packs = to_pack(self.nest(arrays), arrays, self.packable)
@@ -185,16 +187,21 @@ class CompiledRun:
         places = [head + i * each for i in range(len(arrays))]
         first = head + len(arrays) * each
         places += [first + i * (1 + kernel.result_axes) for i in range(len(self.body.results))]
-        cells = nest.sizes if kernel.form is Form.MAP else nest.sizes[:-1]
         work = Work(policy.work(self.body, self.points), self.threads, kernel.lanes, self.reduction())
-        cuts = cuts_of(nest, work)
-        blocks: Sequence[Block] = Made(cuts.count, lambda place: self.block(nest, cells, cuts, places, place))
+        cuts = self.cuts(nest, work)
+        blocks: Sequence[Block] = Made(cuts.count, lambda place: self.block(kernel, nest, cuts, places, place))
         blocks = tuple(blocks) if cuts.count <= MOST_KEPT else blocks
-        shape = tuple(self.space[axis] for axis in nest.order)
+        shapes = []
+        for place in range(len(self.body.results)):
+            shape = self.shape_of(place)
+            shapes.append(tuple(shape[axis] for axis in nest.order if axis < len(shape)))
         dtypes = tuple(DTYPES[result.kind] for result in self.body.results)
         combine = combiners([r.reduction or "" for r in self.body.results], [r.kind for r in self.body.results], cuts.partials)
-        return Bound(kernel, address, blocks, len(places), self.threads, work.nanoseconds, shape, nest.order, cuts.partials,
-                     dtypes, packs, combine)  # fmt: skip
+        return Bound(kernel, address, blocks, len(places), self.threads, work.nanoseconds, tuple(shapes), nest.order,
+                     cuts.partials, dtypes, packs, combine)  # fmt: skip
+
+    def cuts(self, nest: Nest, work: Work) -> Cuts:
+        return cuts_of(nest, work)
 
     @property
     def is_whole(self) -> bool:
@@ -206,18 +213,23 @@ class CompiledRun:
             return Reduction.NONE
         return Reduction.WHOLE if self.is_whole else Reduction.SUMS
 
-    def block(self, nest: Nest, cells: tuple[int, ...], cuts: Cuts, places: Sequence[int], place: int) -> Block:
+    def strides_of(self, place: int, nest: Nest) -> tuple[int, ...]:
+        """How far apart items of a result are along each loop: not at all along a reduce axis."""
+        bytes = self.body.results[place].kind.bytes
+        return contiguous(nest.sizes[:-1], bytes) if self.reduces else contiguous(nest.sizes, bytes)[:-1]
+
+    def block(self, kernel: Kernel, nest: Nest, cuts: Cuts, places: Sequence[int], place: int) -> Block:
         """The words of a piece; `places`: of the addresses in them."""
         ranges = cuts.ranges(place)
         words = [*(stop - start for start, stop in ranges), *(start for start, _ in ranges), *self.scalars]
         for strides in nest.strides:
             words += [0, *strides]
         starts = [sum(start * step for (start, _), step in zip(ranges, own, strict=True)) for own in nest.strides]
-        for result in self.body.results:
-            strides = contiguous(cells, result.kind.bytes)
-            ahead = cuts.partial(place) * prod(cells) * result.kind.bytes
-            starts.append(ahead + sum(start * step for (start, _), step in zip(ranges, strides, strict=False)))
-            words += [0, *strides[:-1]]
+        for at, result in enumerate(self.body.results):
+            strides = self.strides_of(at, nest)
+            ahead = cuts.partial(place) * prod(self.shape_of(at)) * result.kind.bytes
+            starts.append(ahead + sum(start * step for (start, _), step in zip(ranges, strides, strict=True)))
+            words += [0, *strides[: kernel.result_axes]]
         return Block((*words, 0), moved(places, [(number, 0) for number in range(len(places))], starts))
 
     # ---------------------------------------------------------------------------------------- running
@@ -227,9 +239,9 @@ class CompiledRun:
         made: list[NumArray] = []
         for place, result in enumerate(self.body.results):
             dtype = DTYPES[result.kind]
-            shape: tuple[int, ...] = bound.shape if bound.partials == 1 else (bound.partials, *bound.shape)
-            if place == 0 and overwrite is not None and overwrite.dtype == dtype and overwrite.shape == self.space:
-                moved = overwrite.transpose(bound.order)
+            shape = bound.shapes[place] if bound.partials == 1 else (bound.partials, *bound.shapes[place])
+            if place == 0 and overwrite is not None and overwrite.dtype == dtype and overwrite.shape == self.shape_of(0):
+                moved = overwrite.transpose(bound.order[: overwrite.ndim])
                 if moved.flags.c_contiguous:
                     made.append(moved)
                     continue

@@ -22,7 +22,6 @@ from ...kernels import policy
 from ...kernels.ir import Stores
 from ...kernels.llvm_leaf import is_installed
 from ...kernels.loops import build_loop, merge_loop
-from ...loops.lower.kernel import KernelCode
 from .compiled import CompiledRun
 from .kinds import FILLS
 from .packing import packed
@@ -100,10 +99,10 @@ class LoopRun(CompiledRun):
 
     turns = 1
 
-    def wanted(self, kernel: Any) -> bool:
+    def wanted(self, code: Any) -> bool:
         if self.mode is policy.Mode.ALWAYS:
             return True
-        return policy.is_worthwhile_to_repeat(KernelCode(kernel), self.body, self.points, self.turns)
+        return policy.is_worthwhile_to_repeat(code, self.body, self.points, self.turns)
 
     def repeat(self, values: Mapping[ValueId, Any], state: list[Any], turns: int) -> tuple[Any, ...] | None:
         count = len(self.body.results)

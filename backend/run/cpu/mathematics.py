@@ -9,10 +9,8 @@ Neighbours: `scalars` (asks here first), `backend.scalar`, `items`.
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable
 from functools import cache
-from math import inf
 from typing import Any, Final
 
 import numpy as np
@@ -25,10 +23,11 @@ from ...loops.lower.kernel import KernelCode
 from ...scalar.table import Definition, definition, is_plain
 from .items import itemwise
 from .kinds import DTYPES
-from .launching import entry
+from .sharing import run_once
 
 _VECTOR_BYTES: Final = 128
-_FEW: Final = 1 << 12
+_ITEM_NANOSECONDS: Final = 8.0
+"""What one takes, roughly."""
 _FIRST, _PATIENCE = 64, 1024
 """Items of a call, and of all calls, that are computed one by one before llvmlite is imported: less than that takes."""
 
@@ -43,8 +42,10 @@ def own_function(function: str, kind: Kind, parameter: int, otherwise: Callable[
     def apply(*args: Any) -> Any:
         if not llvm_leaf.is_loaded() and (made := _first(found, kind, args[:arity])) is not None:
             return made if not args[arity:] or args[arity] is None else _copied(made, args[arity])
-        calls = _compiled(function, kind, parameter, arity)
-        return otherwise(*args) if calls is None else _applied(calls, kind, args[:arity], args[arity] if args[arity:] else None)
+        address = _compiled(function, kind, parameter, arity)
+        if address is None:
+            return otherwise(*args)
+        return _applied(address, kind, args[:arity], args[arity] if args[arity:] else None)
 
     return apply
 
@@ -68,17 +69,16 @@ def _copied(made: Any, out: Any) -> Any:
 
 
 @cache
-def _compiled(function: str, kind: Kind, parameter: int, arity: int) -> tuple[Callable[[int], int], Callable[[int], int]] | None:
-    """What calls the kernel of a function, for many items and for few."""
+def _compiled(function: str, kind: Kind, parameter: int, arity: int) -> int | None:
+    """Where the kernel of a function is."""
     operand = Operand(kind, Step.UNIT, (True,))
     apply = Apply(function, tuple(range(arity)), kind, kind, parameter)
     kernel = Kernel(Form.MAP, 1, _VECTOR_BYTES // kind.bytes, (operand,) * arity, 0,
                     (*(Load(place) for place in range(arity)), apply), (Result(arity, kind, None),))  # fmt: skip
-    address = store.address_of(KernelCode(kernel))
-    return None if address is None else (entry(address, inf), entry(address, 0))
+    return store.address_of(KernelCode(kernel))
 
 
-def _applied(calls: tuple[Callable[[int], int], Callable[[int], int]], kind: Kind, operands: tuple[Any, ...], out: Any) -> Any:
+def _applied(address: int, kind: Kind, operands: tuple[Any, ...], out: Any) -> Any:
     dtype = DTYPES[kind]
     arrays = [np.asarray(operand, dtype) for operand in operands]
     if len(arrays) > 1:
@@ -89,8 +89,7 @@ def _applied(calls: tuple[Callable[[int], int], Callable[[int], int]], kind: Kin
     words = [made.size, 0]
     for array in (*arrays, made):
         words += [array.__array_interface__["data"][0], dtype.itemsize]
-    block = (ctypes.c_int64 * (len(words) + 1))(*words)
-    calls[made.size <= _FEW](ctypes.addressof(block))
+    run_once(address, [[*words, 0]], 1, made.size * _ITEM_NANOSECONDS, (*arrays, made))
     if out is None or direct:
         return made
     return _copied(made, out)

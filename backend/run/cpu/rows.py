@@ -9,10 +9,9 @@ Neighbours: `graph.chains` (finds and joins), `loops.lower.rows` (the kernel), `
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from math import prod
 from typing import Any, Final
-
-import numpy as np
 
 from ....typechecker.elements import Kind
 from ....typechecker.sizes import Size
@@ -20,12 +19,19 @@ from ...graph import traverse
 from ...graph.chains import Joined, joined
 from ...graph.phases import Structured, ValueId
 from ...kernels import policy
-from ...kernels.ir import Stores
-from ...kernels.llvm_leaf import is_installed
+from ...kernels.build import Body, build_body, build_kernel
+from ...kernels.ir import Form, Stores
+from ...kernels.llvm_leaf import is_installed, vector_bytes
+from ...kernels.nest import Nest
+from ...kernels.row_plan import MOST_SIDE
+from ...loops.lower.rows import RowsCode
 from ...schedule.facts.workspace import rows_points
-from ..pool import room, trim
+from ..pool import ALIGNMENT, room
 from .body import compile_body, evaluate
+from .compiled import STREAMED, CompiledRun, strides_over
+from .cuts import Cuts, Reduction, Work, cuts_of
 from .kinds import DTYPES, FILLS, NumArray
+from .layouts import contiguous
 from .slices import Sliced, slices
 from .structured import Kernel
 from .views import View, compile_view
@@ -42,7 +48,7 @@ def compile_rows(
     found = _kept.get(key)
     if found is not None and all(old is new for old, new in zip(found[0], members, strict=True)):
         return found[1]
-    run = RowsRun(joined(members, wanted), kinds, number, threads).run
+    run = _compiled(joined(members, wanted), kinds, number, threads)
     if all(size.constant is not None for member in members for size in traverse.sizes(member)):
         while len(_kept) >= MOST_KEPT:
             _kept.pop(next(iter(_kept)), None)
@@ -53,49 +59,38 @@ def compile_rows(
 _kept: dict[tuple[Any, ...], tuple[tuple[Structured, ...], Kernel]] = {}
 
 
-class RowsRun:
-    """A chain of known sizes; its kernels by the layout of the operands."""
+def _compiled(chain: Joined, kinds: Callable[[ValueId], Kind], number: Callable[[Size], int], threads: int) -> Kernel:
+    phase, mode = chain.phase, policy.mode()
+    space = tuple(number(axis.size) for axis in phase.axes)
+    views: list[tuple[ValueId, View]] = []
+    varying: list[tuple[bool, ...]] = []
+    for read in phase.reads:
+        view, on = compile_view(read.projection, space, FILLS[kinds(read.value)], number)
+        views.append((read.value, view))
+        varying.append(on)
+    nodes = [result.node for result in phase.results]
+    sliced = Sliced(compile_body(phase.body, nodes, varying, space, number, by_rows=True), views, space, nodes)
+    on_numpy = RowsOnNumPy(sliced, chain.is_row, [kinds(result.value) for result in phase.results]).run
+    body = build_body(phase) if prod(space) and mode is not policy.Mode.OFF and is_installed() else None
+    if body is None:
+        return on_numpy
+    operands, scalars = [kinds(read.value) for read in phase.reads], [number(size) for size in body.sizes]
+    return RowsRun(body, views, space, operands, scalars, threads, mode, on_numpy, chain.is_row).run
 
-    def __init__(self, chain: Joined, kinds: Callable[[ValueId], Kind], number: Callable[[Size], int], threads: int) -> None:
-        phase = chain.phase
-        self.chain, self.threads, self.mode = chain, threads, policy.mode()
-        self.space = tuple(number(axis.size) for axis in phase.axes)
-        self.points = prod(self.space)
-        self.reads: list[tuple[ValueId, View]] = []
-        varying: list[tuple[bool, ...]] = []
-        self.operands = [kinds(read.value) for read in phase.reads]
-        for read in phase.reads:
-            view, on = compile_view(read.projection, self.space, FILLS[kinds(read.value)], number)
-            self.reads.append((read.value, view))
-            varying.append(on)
-        self.kinds = [kinds(result.value) for result in phase.results]
-        nodes = [result.node for result in phase.results]
-        body = compile_body(phase.body, nodes, varying, self.space, number, by_rows=True)
-        self.sliced = Sliced(body, self.reads, self.space, nodes)
-        self.compiled = None
-        if self.points and self.mode is not policy.Mode.OFF and is_installed():
-            from .row_kernels import RowBinding
 
-            self.compiled = RowBinding.of(chain, self.space, self.operands, number, threads, self.mode)
+class RowsOnNumPy:
+    """A chain, some rows at a time."""
+
+    def __init__(self, sliced: Sliced, is_row: Sequence[bool], kinds: Sequence[Kind]) -> None:
+        self.sliced, self.is_row, self.kinds = sliced, is_row, kinds
 
     def run(self, values: Mapping[ValueId, Any], overwrite: NumArray | None) -> tuple[Any, ...]:
-        if self.compiled is not None:
-            arrays = [np.asarray(view(values[value])) for value, view in self.reads]
-            streams = overwrite is None and self.compiled.may_stream()
-            bound = self.compiled.bound(arrays, Stores.STREAMED if streams else Stores.PLAIN)
-            if bound is not None:
-                return self.compiled.call(bound, arrays, self.targets(overwrite))
-            del arrays
-            trim()
-        return self.on_numpy(values, self.targets(overwrite))
-
-    def on_numpy(self, values: Mapping[ValueId, Any], targets: list[NumArray]) -> tuple[Any, ...]:
-        """The body on some rows at a time."""
-        slots, order, row = self.sliced.operands(values), tuple(range(len(self.space))), self.space[-1]
-        for box in slices(self.space, (*[1] * (len(order) - 1), row), rows_points(self.points, row)):
+        space, targets = self.sliced.space, self.targets(overwrite)
+        slots, order, row = self.sliced.operands(values), tuple(range(len(space))), space[-1]
+        for box in slices(space, (*[1] * (len(order) - 1), row), rows_points(prod(space), row)):
             own = self.sliced.cut(slots, order, box)
             evaluate(self.sliced.body.inner, own, {})
-            for node, target, on_row in zip(self.sliced.nodes, targets, self.chain.is_row, strict=True):
+            for node, target, on_row in zip(self.sliced.nodes, targets, self.is_row, strict=True):
                 value = own[node]
                 if on_row:
                     target[box[:-1]] = value[..., 0] if value.ndim else value
@@ -105,9 +100,68 @@ class RowsRun:
 
     def targets(self, overwrite: NumArray | None) -> list[NumArray]:
         """An array for each result, in the program's order of axes."""
-        made: list[NumArray] = []
-        for place, (kind, on_row) in enumerate(zip(self.kinds, self.chain.is_row, strict=True)):
-            shape, dtype = self.space[:-1] if on_row else self.space, DTYPES[kind]
+        space, made = self.sliced.space, list[NumArray]()
+        for place, (kind, on_row) in enumerate(zip(self.kinds, self.is_row, strict=True)):
+            shape, dtype = space[:-1] if on_row else space, DTYPES[kind]
             fits = place == 0 and overwrite is not None and overwrite.shape == shape and overwrite.dtype == dtype
             made.append(overwrite if fits and overwrite.flags.c_contiguous else room(shape, dtype))  # type: ignore[union-attr, arg-type]
         return made
+
+
+class RowsRun(CompiledRun):
+    """A chain through kernels.  `is_row`: which results have one item a row.  Short rows are done side by side."""
+
+    def __init__(self, body: Body, views: Sequence[tuple[ValueId, View]], space: tuple[int, ...], operands: Sequence[Kind],
+                 scalars: Sequence[int], threads: int, mode: policy.Mode, otherwise: Kernel,
+                 is_row: tuple[bool, ...]) -> None:  # fmt: skip
+        super().__init__(body, views, space, operands, scalars, threads, mode, otherwise, 0)
+        self.is_row, self.is_side = is_row, space[-1] < MOST_SIDE
+
+    def shape_of(self, place: int) -> tuple[int, ...]:
+        return self.space[:-1] if self.is_row[place] else self.space
+
+    def strides_of(self, place: int, nest: Nest) -> tuple[int, ...]:
+        bytes = self.body.results[place].kind.bytes
+        return contiguous(nest.sizes[:-1], bytes) if self.is_row[place] else contiguous(nest.sizes, bytes)[:-1]
+
+    def nest(self, arrays: Sequence[NumArray]) -> Nest:
+        """Loops in the program's order; axes that step evenly through every operand are one."""
+        strides = [strides_over(array, self.space) for array in arrays]
+        groups: list[list[int]] = []
+        for axis in range(len(self.space) - 1):
+            if self.space[axis] == 1:
+                continue
+            if groups and all(own[groups[-1][-1]] == own[axis] * self.space[axis] for own in strides):
+                groups[-1].append(axis)
+            else:
+                groups.append([axis])
+        groups.append([len(self.space) - 1])
+        return Nest(
+            Form.ACROSS if self.is_side else Form.MAP, tuple(range(len(self.space))), tuple(map(tuple, groups)),
+            tuple(prod(self.space[axis] for axis in group) for group in groups),
+            tuple(tuple(own[group[-1]] for group in groups) for own in strides),
+        )  # fmt: skip
+
+    def code_for(self, arrays: Sequence[NumArray], stores: Stores) -> RowsCode | None:
+        for array, kind in zip(arrays, self.operands, strict=True):
+            if array.dtype != DTYPES[kind] or (array.ndim != len(self.space) and array.size != 1):
+                return None
+        nest = self.nest(arrays)
+        if self.is_side and len(nest.sizes) < 2:
+            return None
+        made = build_kernel(self.body, nest, self.operands, vector_bytes(), stores)
+        return RowsCode(made, self.is_row, 1 << (self.space[-1] - 1).bit_length())
+
+    def stores(self, overwrites: bool) -> Stores:
+        """Results past the caches are larger than these, and each row of them is aligned."""
+        kinds = [r.kind for r, on_row in zip(self.body.results, self.is_row, strict=True) if not on_row]
+        large = self.points * sum(kind.bytes for kind in kinds) >= STREAMED
+        aligned = all(self.space[-1] * kind.bytes % ALIGNMENT == 0 for kind in kinds)
+        return Stores.STREAMED if large and aligned and not overwrites and not self.is_side else Stores.PLAIN
+
+    def reduction(self) -> Reduction:
+        return Reduction.WHOLE
+
+    def cuts(self, nest: Nest, work: Work) -> Cuts:
+        """Rows that are not side by side are cut anywhere."""
+        return cuts_of(nest if self.is_side else replace(nest, form=Form.ALONG), work)

@@ -4,7 +4,7 @@ One piece is a call.  Several are a launch of the native team (`launching`); whe
 be heard between them, the boxes of Python's.
 
 Neighbours: `launching` (calls, and the words of a launch); `scanning`, `copying`, `selecting`, `sorting`, `hashing`,
-`scattering`, `uniforms`, `products`, `row_kernels`, `tiles` (make pieces).
+`scattering`, `uniforms`, `products`, `compiled`, `tiles` (make pieces).
 """
 
 from __future__ import annotations
