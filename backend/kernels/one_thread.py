@@ -17,6 +17,8 @@ from functools import wraps
 from queue import SimpleQueue
 from typing import Any, ParamSpec, TypeVar
 
+from ...lang.listening import acquire
+
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
@@ -54,7 +56,7 @@ class OneThread:
             request = _Request(lambda: function(*args, **kwargs))
             request.waiting.acquire()
             self._requests.put(request)
-            request.waiting.acquire()
+            acquire(request.waiting)
             if request.error is not None:
                 raise request.error
             value: _R = request.value

@@ -17,6 +17,8 @@ from typing import TypeVar
 
 import numpy as np
 
+from ...lang.listening import acquire
+
 Box = TypeVar("Box")
 
 
@@ -85,7 +87,7 @@ class _Job:
     def finish(self) -> None:
         """Call it off, or wait for its end."""
         if not self.claim.acquire(blocking=False):
-            self.done.acquire()
+            acquire(self.done)
 
 
 class _Crew:

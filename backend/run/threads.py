@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from ...lang.diagnostics import RunFailed
+from ...lang.listening import LISTENING
 from ..schedule.plan.model import FenceStep, Step, TransferStep, WaitStep
 from .failures import CheckFailed
 from .others import ALONE, Gate, Others
@@ -25,8 +26,6 @@ from .turning import Part, Together, Unreached
 
 Action: TypeAlias = Callable[[], None]
 MOST_THREADS: Final = 64
-_LISTENING: Final = 0.2
-"""Seconds after which who waits hears signals at the latest: one that comes just before a wait begins does not end it."""
 _OF_THE_PROGRAM: Final = (RunFailed, CheckFailed)
 
 
@@ -67,7 +66,7 @@ class _Gate:
                         self.unreached = True
                         self.change.notify_all()
                         return False
-                    self.change.wait(_LISTENING)
+                    self.change.wait(LISTENING)
                 return not self.stopped
             finally:
                 del self.waiting[queue]
@@ -128,7 +127,7 @@ class _Gate:
     def wait_for_all(self) -> None:
         with self.change:
             while self.unfinished and not self.stopped:
-                self.change.wait(_LISTENING)
+                self.change.wait(LISTENING)
 
 
 def run_in_threads(
@@ -194,7 +193,7 @@ def run_in_threads(
     while alive := [thread for thread in threads if thread.is_alive()]:
         if gate.stopped:
             interrupt(alive)  # again, since one that comes inside a finalizer is ignored
-        alive[0].join(_LISTENING)
+        alive[0].join(LISTENING)
     return _first(gate)
 
 

@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from threading import Event, Thread
 from typing import Final, Generic, TypeVar
 
+from ...lang.listening import LISTENING
+
 _T = TypeVar("_T")
 
 
@@ -45,7 +47,8 @@ def interruptible(work: Callable[[], _T]) -> _T:
     except RuntimeError:  # there are no more threads: compiled code holds up an interrupt then
         return work()
     try:
-        done.wait()
+        while not done.wait(LISTENING):
+            pass
     except KeyboardInterrupt:
         try:
             Thread(target=_tell, args=(thread,), name="rho interrupt", daemon=True).start()

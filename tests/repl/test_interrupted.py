@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import _thread
+import threading
+
+import pytest
+
 from rho.shell.cli.console import Console
 from rho.shell.repl.commands import Desk
+from rho.shell.repl.interrupting import interruptible
 from rho.shell.repl.loop import PlainEntries, serve
 from rho.shell.repl.settings import Settings
 from rho.shell.session import Session
@@ -40,3 +46,17 @@ def test_an_interrupt_at_the_prompt_drops_what_was_typed_of_an_entry() -> None:
     console = Console(out, Tty(), Tty("{1+\n+/2 3\n"), {"TERM": "dumb"})
     assert serve(PlainEntries(console), Desk(Workspace(Session()), console, Settings())) == 0
     assert "5" in out.getvalue()
+
+
+def test_an_interrupt_that_ends_no_wait_of_the_system_is_heard() -> None:
+    """As one that comes just before the wait begins: `interrupt_main` wakes nobody."""
+    never, turns = threading.Event(), iter(range(5_000))
+
+    def endless() -> None:
+        _thread.interrupt_main()
+        while next(turns, None) is not None:
+            never.wait(0.001)
+
+    with pytest.raises(KeyboardInterrupt):
+        interruptible(endless)
+    assert next(turns, None) is not None, "nobody heard it"

@@ -21,6 +21,7 @@ from typing import Any, Final, TypeAlias
 
 from ....lang.codes import Code
 from ....lang.diagnostics import Diagnostic, RunFailed
+from ....lang.listening import LISTENING
 from ....lang.source import Span
 from ...devices.profile import Profile
 from ...graph import BoundGraph
@@ -256,7 +257,7 @@ class Cluster:
                         raise WorkerFault(worker.member.address, f"refuses it: {worker.refused['because']}", worker.refused)
                 if all(map(ready, workers)):
                     return
-                self.change.wait()
+                self.change.wait(LISTENING)
 
 
 def require_same(member: Member) -> None:

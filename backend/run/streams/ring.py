@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, TypeAlias
 
+from ....lang.listening import LISTENING, take
 from ..files.filling import new_array
 from ..files.rows import RowSource
 
@@ -44,12 +45,13 @@ class Ring:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._over.set()
         self._free.put(None)
-        self._thread.join()
+        while self._thread.is_alive():
+            self._thread.join(LISTENING)
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         """The arrays of each tile.  FileTrouble."""
         while True:
-            filled = self._full.get()
+            filled = take(self._full)
             if filled is None:
                 return
             if isinstance(filled, BaseException):

@@ -1,0 +1,39 @@
+"""Waits that hear signals.
+
+Python runs the handler of a signal in the main thread, between two instructions.  A signal that comes after the last instruction
+before a wait, but before the wait has begun in the operating system, does not end that wait.  So nothing waits for longer than
+`LISTENING` at a time.
+
+Neighbours: `shell.repl.interrupting`, `backend.kernels.one_thread`, `backend.run` (threads, teams, streams, clusters).
+"""
+
+from __future__ import annotations
+
+import queue
+from typing import Final, Protocol, TypeVar
+
+_T = TypeVar("_T")
+
+LISTENING: Final = 0.2
+"""Seconds."""
+
+
+class Lock(Protocol):
+    """A lock or a semaphore."""
+
+    def acquire(self, blocking: bool = ..., timeout: float = ...) -> bool: ...
+
+
+def acquire(lock: Lock) -> None:
+    """Take the lock, however long that lasts."""
+    while not lock.acquire(timeout=LISTENING):
+        pass
+
+
+def take(items: queue.SimpleQueue[_T]) -> _T:
+    """The next item, however long it does not come."""
+    while True:
+        try:
+            return items.get(timeout=LISTENING)
+        except queue.Empty:
+            pass
