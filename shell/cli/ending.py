@@ -18,6 +18,8 @@ import _thread
 import os
 import signal
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
@@ -127,16 +129,38 @@ def guard() -> None:
         return
     made = _guard = _Guard()
     made.begin()
-    sys.unraisablehook = _quietly
+    drop_lost_interrupts()
     for number in _WORDS:
         if signal.getsignal(number) not in (signal.SIG_IGN, None):
             signal.signal(number, made.raise_in_main)
 
 
-def _quietly(lost: sys.UnraisableHookArgs) -> None:
-    """An exception of a signal that came up in a destructor is no news: the thread ends the process."""
+def drop_lost_interrupts() -> None:
+    """The exception of a signal is not shown where Python drops it: in a destructor, and in a thread whose work is done.
+
+    A process that is one command is ended by its thread; in a session the interrupt of a destructor is sent again after it."""
+    sys.unraisablehook, threading.excepthook = _in_destructor, _in_thread
+
+
+def _in_thread(lost: threading.ExceptHookArgs) -> None:
+    if not issubclass(lost.exc_type, KeyboardInterrupt | Terminated | Alarm):
+        threading.__excepthook__(lost)
+
+
+def _in_destructor(lost: sys.UnraisableHookArgs) -> None:
     if not issubclass(lost.exc_type, KeyboardInterrupt | Terminated | Alarm):
         sys.__unraisablehook__(lost)
+    elif (_guard is None or not _guard.watched) and _thread.get_ident() == threading.main_thread().ident:
+        _thread.start_new_thread(_interrupt_again, ())
+
+
+_DESTRUCTION: Final = 0.01
+"""Seconds within which a destructor is over."""
+
+
+def _interrupt_again() -> None:
+    time.sleep(_DESTRUCTION)
+    signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
 
 
 def release() -> None:

@@ -16,6 +16,7 @@ import pytest
 from share import SEED, share
 
 from rho.shell.cli.console import Console
+from rho.shell.cli.ending import drop_lost_interrupts
 from rho.shell.main import main
 from rho.tests.faults import commands
 from rho.tests.faults.commands import COMMANDS, contents, left_over, make, make_old, require_sound
@@ -109,6 +110,7 @@ MAY_BE = {"0 1 2 3", "10 11 12 13", "0 2 4 6", "20 22 24 26"}
 def session() -> int:
     streams = [_Typed(stream) for stream in (sys.stdout, sys.stderr, sys.stdin)]
     console = Console(*streams, {"TERM": "dumb", "COLUMNS": "80"})  # type: ignore[arg-type]
+    drop_lost_interrupts()  # as the process of a session does
     return int(main(["repl"], console))
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import _thread
+import signal
+import sys
 import threading
 
 import pytest
 
 from rho.shell.cli.console import Console
+from rho.shell.cli.ending import drop_lost_interrupts
 from rho.shell.repl.commands import Desk
 from rho.shell.repl.interrupting import interruptible
 from rho.shell.repl.loop import PlainEntries, serve
@@ -46,6 +49,29 @@ def test_an_interrupt_at_the_prompt_drops_what_was_typed_of_an_entry() -> None:
     console = Console(out, Tty(), Tty("{1+\n+/2 3\n"), {"TERM": "dumb"})
     assert serve(PlainEntries(console), Desk(Workspace(Session()), console, Settings())) == 0
     assert "5" in out.getvalue()
+
+
+def test_an_interrupt_in_a_destructor_is_heard_after_it(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    class Destroyed:
+        def __del__(self) -> None:
+            signal.raise_signal(signal.SIGINT)
+
+    never, turns = threading.Event(), iter(range(5_000))
+    for module, hook in ((sys, "unraisablehook"), (threading, "excepthook")):
+        monkeypatch.setattr(module, hook, getattr(module, hook))
+    drop_lost_interrupts()
+    with pytest.raises(KeyboardInterrupt):
+        one = Destroyed()
+        del one
+        while next(turns, None) is not None:
+            never.wait(0.001)
+    assert next(turns, None) is not None, "nobody heard it"
+    thread = threading.Thread(target=signal.default_int_handler, args=(0, None))
+    thread.start()
+    thread.join()
+    assert capfd.readouterr().err == ""
 
 
 def test_an_interrupt_that_ends_no_wait_of_the_system_is_heard() -> None:
