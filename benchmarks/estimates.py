@@ -159,8 +159,9 @@ def run_once(job: Job, threads: int) -> dict[int, int]:
     spent: dict[int, int] = defaultdict(int)
     launches: dict[int, int] = defaultdict(int)
 
-    def observe(phase: Any, ns: int) -> None:
-        spent[phase.id] += ns
+    def observe(took: Any) -> None:
+        phase = took.step
+        spent[phase.id] += took.ns
         launches[phase.id] += 1
         if phase.id not in job.labels:
             job.labels[phase.id] = f"{type(phase).__name__[:4]} {label(phase, job.bound.graph)}"

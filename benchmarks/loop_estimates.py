@@ -17,8 +17,10 @@ import numpy as np
 
 from rho import backend
 from rho.backend.devices.cost import step_ns
-from rho.backend.graph.phases import Fold, Loop, Map, Phase, PhaseId
+from rho.backend.graph.phases import Fold, Loop, Map, PhaseId
 from rho.backend.run.calibration.tier import warm_kernels
+from rho.backend.run.machine import Took
+from rho.backend.schedule.plan.model import TransferStep
 from rho.lang.diagnostics import RhoError
 from rho.lang.source import Source
 from rho.shell.execution.profiles import this_machine
@@ -40,8 +42,9 @@ def rows(folder: Path, preset: str) -> list[Row]:
     bound = backend.load(core, data, {name: int(value) for name, value in kernel.given.items() if name not in inputs})
     plan, taken = backend.plan(bound), dict[PhaseId, int]()
 
-    def observe(phase: Phase, nanoseconds: int) -> None:
-        taken[phase.id] = min(nanoseconds, taken.get(phase.id, nanoseconds))
+    def observe(took: Took) -> None:
+        assert not isinstance(took.step, TransferStep), "there is one device"
+        taken[took.step.id] = min(took.ns, taken.get(took.step.id, took.ns))
 
     with warm_kernels():
         backend.execute(plan, bound, data)

@@ -49,7 +49,7 @@ from ..schedule.plan.model import (
 )
 from ..schedule.plan.parts import DeviceId
 from .fleet import Action, Fleet
-from .machine import Machine, Observer
+from .machine import Machine, Observer, Took
 from .others import ALONE, Others, Parts
 from .pieces import Holdings, OutOfMemory
 from .shards import Makes, Pair, Shard, combine_with, compile_shard, pair_of, reduction_of
@@ -154,9 +154,9 @@ def _one_at_a_time(observe: Observer | None, lock: Any) -> Observer | None:
     if observe is None:
         return None
 
-    def told(phase: Phase, ns: int) -> None:
+    def told(took: Took) -> None:
         with lock:
-            observe(phase, ns)
+            observe(took)
 
     return told
 
@@ -233,7 +233,7 @@ def _compile(fleet: Fleet, step: Step, device: DeviceId, home: DeviceId) -> Acti
 
             return free
         case TransferStep():
-            return _transfer(fleet, step)
+            return _transfer(fleet, step, device)
         case FenceStep() | WaitStep():
             return lambda: None
 
@@ -269,7 +269,7 @@ def _shard(fleet: Fleet, step: RunStep, box: Box, device: DeviceId) -> Action:
                     holdings.count(made.value, made.box, fleet.bytes(made.value, made.box))
                     holdings.keep(made.value, made.box, made.array, shapes[made.value])
         if machine.observe is not None:
-            machine.observe(phase, perf_counter_ns() - start)
+            machine.observe(Took(phase, device, start, perf_counter_ns()))
 
     return run
 
@@ -307,6 +307,7 @@ def _combine(fleet: Fleet, step: CombineStep, home: DeviceId) -> Action:
 
     def run() -> None:
         machine.current = phase
+        start = perf_counter_ns()
         for value in traverse.results(phase):
             if value not in pairs:
                 with machine.making:
@@ -316,17 +317,20 @@ def _combine(fleet: Fleet, step: CombineStep, home: DeviceId) -> Action:
                 holdings.free(value, None)
                 holdings.count(value, None, fleet.bytes(value))
                 holdings.memory[value] = made
+        if machine.observe is not None:
+            machine.observe(Took(phase, home, start, perf_counter_ns()))
 
     return run
 
 
-def _transfer(fleet: Fleet, step: TransferStep) -> Action:
+def _transfer(fleet: Fleet, step: TransferStep, link: DeviceId) -> Action:
     machine, others, value = fleet.machine, fleet.others, step.value
     kind = machine.kind(value)
     maker = _maker(machine, value)
 
     def run() -> None:
         machine.current = maker
+        start = perf_counter_ns()
         if others.is_here(step.source) and others.is_here(step.target):
             with fleet.lock:
                 put(carried(taken()))
@@ -341,6 +345,8 @@ def _transfer(fleet: Fleet, step: TransferStep) -> Action:
             parts = others.receive(step, kind)
             with fleet.lock:
                 put(parts)
+        if machine.observe is not None:
+            machine.observe(Took(step, link, start, perf_counter_ns()))
 
     def taken() -> Parts:
         source = fleet.holdings[step.source]

@@ -19,7 +19,7 @@ from ...typechecker.sizes import Size, SizeVariable, capacity
 from ...typechecker.types import ArrayType
 from ..graph.bind import BoundGraph
 from ..graph.phases import Phase, PhaseId, ValueId
-from ..schedule.plan.model import StreamStep
+from ..schedule.plan.model import StreamStep, TransferStep
 from ..schedule.plan.parts import DeviceId
 from .binding import broken_guard
 from .device import Backend
@@ -46,8 +46,28 @@ class Results(NamedTuple):
 
 Action: TypeAlias = Callable[[Memory], None]
 """What a word does on a memory."""
-Observer: TypeAlias = Callable[[Phase, int], None]
-"""Told of every execution of a phase's step and its nanoseconds, phases inside others before those around them."""
+
+
+class Took(NamedTuple):
+    """One execution of a step, of a phase or of a transfer, by the queue of a device or of a link, in nanoseconds of this
+    process's clock.
+
+    `times`: so many executions, of a worker that had too many to tell of each.  `process`: which worker's, empty here."""
+
+    step: Phase | TransferStep
+    queue: DeviceId
+    start: int
+    end: int
+    times: int = 1
+    process: str = ""
+
+    @property
+    def ns(self) -> int:
+        return self.end - self.start
+
+
+Observer: TypeAlias = Callable[[Took], None]
+"""Told of every execution when it is over, phases inside others before those around them."""
 
 
 @dataclass(slots=True)

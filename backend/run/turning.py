@@ -23,7 +23,7 @@ from ..schedule.facts.turns import Shared, box_of_state
 from ..schedule.plan.model import Box, CombineStep, FenceStep, Plan, QueueKind, RunStep, Step, SubPlan, TransferStep, WaitStep
 from ..schedule.plan.parts import DeviceId
 from .fleet import Action, Fleet
-from .machine import Machine
+from .machine import Machine, Took
 from .others import Gate, Others
 
 Compile = Callable[[Fleet, Step, DeviceId], Action]
@@ -200,10 +200,10 @@ class Together:
         """Does a queue run in this process?"""
         return bool(self.others.steps(self.plan.main.queues[which]))
 
-    def observed(self, start: int) -> None:
-        machine = self.fleets[0].machine
+    def observed(self, which: int, start: int) -> None:
+        machine = self.fleets[which].machine
         if machine.observe is not None:
-            machine.observe(self.shared.turn.loop, perf_counter_ns() - start)
+            machine.observe(Took(self.shared.turn.loop, self.plan.main.queues[which].device, start, perf_counter_ns()))
 
     # ------------------------------------------------------------------------------ on the predicted clock
 
@@ -221,7 +221,8 @@ class Together:
             self.one(self.leave, loop, settle)
         for device in self.devices:
             self.finish(device)
-        self.observed(start)
+        for which, _ in self.shared.parts:
+            self.observed(which, start)
 
     def one(self, side: Side, loop: Loop, settle: Action) -> None:
         side.begin()
@@ -261,8 +262,7 @@ class Together:
             self.turn(self.leave, which, gate, done)
         if device is not None:
             self.finish(device)
-        if self.is_first(which):
-            self.observed(start)
+        self.observed(which, start)
 
     def is_first(self, which: int) -> bool:
         return which == self.first

@@ -1,7 +1,8 @@
 """Estimate beside actual: what `run --analyze` says of every phase of a run.
 
-The executor reports each execution of a step; a phase's time is the sum of its executions in one run, of all runs the median, its
-estimate what the cost model says of as many executions.  A phase inside a loop counts on its own and in the loop's.
+The executor reports each execution of a step; a phase's time is the sum of its executions in one run on one device, of all runs
+the median, its estimate what the cost model says of as many executions, or the plan of its part.  A phase inside a loop counts on
+its own and in the loop's.
 
 Neighbours: `shell.display.costs.measured` (runs), `backend.devices.cost` (estimates), `shell.execution.profiles` (whose tables).
 """
@@ -11,24 +12,29 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from statistics import median
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeGuard
 
 from ...backend.devices.cost import step_ns, with_interval
 from ...backend.graph import traverse
-from ...backend.graph.phases import Constant, Input, Output, Phase, PhaseId, Print
+from ...backend.graph.phases import Constant, Input, Output, PhaseId, Print
 from ...backend.schedule.plan.describe import label
-from ...backend.schedule.plan.model import LoopStep, Plan, RowsStep
+from ...backend.schedule.plan.model import CombineStep, JoinStep, LoopStep, Plan, RowsStep, RunStep, Step, TransferStep
+from ...backend.schedule.plan.parts import DeviceId
 
 if TYPE_CHECKING:
     from ...backend.devices.profile import Profile
+    from ...backend.run.machine import Took
     from ..stages import Loaded
+
+Where: TypeAlias = tuple[PhaseId, DeviceId]
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One phase: executions, the time they took, and the estimate with its interval (None: no table)."""
+    """One phase on one device: executions, the time they took, and the estimate with its interval (None: no table)."""
 
     label: str
+    device: str
     times: int
     actual_ns: int
     estimate_ns: int | None
@@ -48,58 +54,64 @@ class Row:
     @staticmethod
     def of(found: Mapping[str, Any]) -> Row:
         """What `json` made."""
-        names = ("phase", "times", "actual_ns", "estimate_ns", "p10_ns", "p90_ns")
+        names = ("phase", "device", "times", "actual_ns", "estimate_ns", "p10_ns", "p90_ns")
         return Row(*(found[name] for name in names))
 
     def json(self) -> dict[str, Any]:
         return {
-            "phase": self.label, "times": self.times, "actual_ns": self.actual_ns, "estimate_ns": self.estimate_ns,
-            "p10_ns": self.p10_ns, "p90_ns": self.p90_ns, "ratio": None if self.ratio is None else round(self.ratio, 3),
+            "phase": self.label, "device": self.device, "times": self.times, "actual_ns": self.actual_ns,
+            "estimate_ns": self.estimate_ns, "p10_ns": self.p10_ns, "p90_ns": self.p90_ns,
+            "ratio": None if self.ratio is None else round(self.ratio, 3),
         }  # fmt: skip
 
 
 @dataclass(slots=True)
 class Observed:
-    """Collects what an executor reports, run by run: the nanoseconds of each phase in each run, its executions in the last."""
+    """Collects what an executor reports, run by run: by phase and device the nanoseconds in each run, the executions in the
+    last."""
 
-    spent: dict[PhaseId, list[int]] = field(default_factory=dict)
-    times: dict[PhaseId, int] = field(default_factory=dict)
+    spent: dict[Where, list[int]] = field(default_factory=dict)
+    times: dict[Where, int] = field(default_factory=dict)
     runs: int = 0
 
     def next_run(self) -> None:
         self.runs += 1
         self.times.clear()
 
-    def __call__(self, phase: Phase, ns: int) -> None:
-        found = self.spent.setdefault(phase.id, [])
-        if phase.id in self.times:
-            found[-1] += ns
+    def __call__(self, took: Took) -> None:
+        if isinstance(took.step, TransferStep):
+            return
+        where = took.step.id, took.queue
+        found = self.spent.setdefault(where, [])
+        if where in self.times:
+            found[-1] += took.ns
         else:
-            found.append(ns)
-        self.times[phase.id] = self.times.get(phase.id, 0) + 1
+            found.append(took.ns)
+        self.times[where] = self.times.get(where, 0) + took.times
 
 
 def rows(loaded: Loaded, observed: Observed, profile: Profile) -> list[Row]:
     """In the order of the program; phases that only name, read or show data are left out."""
     found = []
-    together, chains = _together(loaded.plan), _chains(loaded.plan)
+    planned, chains = _planned(loaded.plan), _chains(loaded.plan)
     phases = {phase.id: phase for phase in loaded.bound.graph.phases}
-    for phase in traverse.all_phases(loaded.bound.graph):
-        if phase.id not in observed.times or isinstance(phase, Constant | Input | Output | Print):
-            continue
-        times = observed.times[phase.id]
+    shown = [one for one in traverse.all_phases(loaded.bound.graph) if not isinstance(one, Constant | Input | Output | Print)]
+    places = [(phase, device.id) for phase in shown for device in loaded.plan.devices if (phase.id, device.id) in observed.times]
+    for phase, device in places:
+        where = phase.id, device
+        times = observed.times[where]
         estimate = step_ns(phase, loaded.bound, profile.home, profile.calibration, times)
         if phase.id in chains:  # at most what its members would take apart
             members = [phases[member] for member in chains[phase.id]]
             each = [step_ns(member, loaded.bound, profile.home, profile.calibration, times) for member in members]
             known = [one.ns for one in each if one is not None]
             estimate = with_interval(sum(known), profile.calibration) if len(known) == len(each) else None
-        if phase.id in together:
-            estimate = with_interval(together[phase.id], profile.calibration)
-        shown = (None, None, None) if estimate is None else (estimate.ns, estimate.p10, estimate.p90)
+        if where in planned:
+            estimate = with_interval(planned[where], profile.calibration)
+        numbers = (None, None, None) if estimate is None else (estimate.ns, estimate.p10, estimate.p90)
         members = [phases[member] for member in chains.get(phase.id, ())] or [phase]
         name = ", ".join(label(member, loaded.bound.graph) for member in members)
-        found.append(Row(name, times, int(median(observed.spent[phase.id])), *shown))
+        found.append(Row(name, str(device), times, int(median(observed.spent[where])), *numbers))
     return found
 
 
@@ -109,23 +121,36 @@ def _chains(plan: Plan) -> dict[PhaseId, tuple[PhaseId, ...]]:
     return {step.phases[-1]: step.phases for step in steps if isinstance(step, RowsStep)}
 
 
-def _together(plan: Plan) -> dict[PhaseId, int]:
-    """What loops that several devices run together are planned to take, in ns."""
-    steps = (step for queue in plan.main.queues for step in queue.steps)
-    return {s.phase: (s.end - s.start) * plan.tick_ns for s in steps if isinstance(s, LoopStep) and s.rows is not None}
+def _planned(plan: Plan) -> dict[Where, int]:
+    """What parts of phases, and of loops that several devices run together, are planned to take, in ns."""
+    found: dict[Where, int] = {}
+    for queue in plan.main.queues:
+        for step in queue.steps:
+            if isinstance(step, CombineStep) or _is_part(step):
+                where = step.phase, queue.device
+                found[where] = found.get(where, 0) + (step.end - step.start) * plan.tick_ns
+    return found
+
+
+def _is_part(step: Step) -> TypeGuard[RunStep | LoopStep | JoinStep]:
+    shared = isinstance(step, LoopStep | JoinStep) and step.rows is not None
+    return shared or (isinstance(step, RunStep) and step.box is not None)
 
 
 def table(rows: list[Row], *, runs: int, calibrated: bool) -> list[str]:
     """As lines of text."""
     if not rows:
         return []
-    head = ("phase", "times", f"estimate µs{'' if calibrated else ' (uncalibrated)'}", "p10 – p90", "actual µs", "ratio")
+    several = len({row.device for row in rows}) > 1
+    head = ("phase", *(("device",) if several else ()), "times")
+    head += (f"estimate µs{'' if calibrated else ' (uncalibrated)'}", "p10 – p90", "actual µs", "ratio")
     cells = [head]
     for row in rows:
         interval = "" if row.p10_ns is None or row.p90_ns is None else f"{_micro(row.p10_ns)} – {_micro(row.p90_ns)}"
         ratio = "" if row.ratio is None else f"{row.ratio:.2f}"
         estimate = "no table" if row.estimate_ns is None else _micro(row.estimate_ns)
-        cells.append((_cut(row.label), str(row.times), estimate, interval, _micro(row.actual_ns), ratio))
+        place = (row.device,) if several else ()
+        cells.append((_cut(row.label), *place, str(row.times), estimate, interval, _micro(row.actual_ns), ratio))
     widths = [max(len(line[column]) for line in cells) for column in range(len(head))]
     made = [
         "  ".join([line[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True))])

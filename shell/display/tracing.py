@@ -1,4 +1,5 @@
-"""`rho run --trace FILE`: when each stage and each phase of a run took place, beside what was predicted, for Perfetto.
+"""`rho run --trace FILE`: when each stage and each step of a run took place, beside what was predicted, for Perfetto: a process
+for each process of a cluster, a thread for each queue.
 
 The executor tells of a step when it is over.  Phases inside loops are recorded one by one up to `MOST` of them; what comes after
 counts only in the bar of its loop.
@@ -9,23 +10,21 @@ Neighbours: `running` (stages), `backend.run.executor` (steps), `backend.schedul
 from __future__ import annotations
 
 import os
-import threading
 import time
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from ...backend.schedule.plan.model import BranchStep, CellsStep, LoopStep, RunStep
+from ...backend.schedule.plan.model import TransferStep
 from ...lang.diagnostics import RhoError
 from ..cli.arguments import UsageError
 from ..execution.watching import StageTimes
 
 if TYPE_CHECKING:
-    from ...backend.graph.phases import Phase
-    from ...backend.run.machine import Observer
-    from ...backend.schedule.pictures.chart import Chart, Lane
+    from ...backend.run.machine import Observer, Took
+    from ...backend.schedule.pictures.chart import Bar, Chart, Lane
+    from ...backend.schedule.plan.parts import DeviceId
     from ..stages import Loaded
 
 MOST: Final = 100_000
@@ -33,9 +32,9 @@ MOST: Final = 100_000
 
 @dataclass(slots=True)
 class Recorder(StageTimes):
-    """Collects also the times of phases; `parts` are (thread, phase, start, end)."""
+    """Collects also when each step took place."""
 
-    parts: list[tuple[int, Phase, int, int]] = field(default_factory=list)
+    parts: list[Took] = field(default_factory=list)
     left_out: int = 0
     _first: bool = True
 
@@ -45,12 +44,11 @@ class Recorder(StageTimes):
         first, self._first = self._first, False
         return self._record if first else None
 
-    def _record(self, phase: Phase, ns: int) -> None:
-        end = time.perf_counter_ns() - self.started
-        if len(self.parts) < MOST:
-            self.parts.append((threading.get_ident(), phase, end - ns, end))
+    def _record(self, took: Took) -> None:
+        if len(self.parts) < MOST and took.times == 1:
+            self.parts.append(took)
         else:
-            self.left_out += 1
+            self.left_out += took.times
 
     def text(self) -> str:
         """The trace: JSON that opens in Perfetto."""
@@ -62,10 +60,15 @@ class Recorder(StageTimes):
         end = time.perf_counter_ns() - self.started
         name = os.path.basename(self.loaded.checked.source.name)
         notes = (f"{self.left_out:,} executions inside loops are not drawn one by one",) if self.left_out else ()
-        lanes = (self._stage_lane(end), *self._phase_lanes())
         title = f"{name}: {time_text(end)}" if not notes else f"{name}: {time_text(end)} ({notes[0]})"
-        measured = Chart(title, notes, 1, end, None, lanes, (), (), (), (), ())
-        return trace_json(_predicted(self.loaded, name), measured)
+        lanes = {"": [self._stage_lane(end)]}
+        for (process, _), lane in self._queue_lanes().items():
+            lanes.setdefault(process, []).append(lane)
+        charts = [
+            Chart(title if not process else f"{name} on {process}", notes, 1, end, None, tuple(own), (), (), (), (), ())
+            for process, own in lanes.items()
+        ]
+        return trace_json(_predicted(self.loaded, name), charts)
 
     def _stage_lane(self, end: int) -> Lane:
         from ...backend.schedule.pictures.chart import Bar, BarKind, Lane
@@ -77,37 +80,34 @@ class Recorder(StageTimes):
         ]
         return Lane("rho", tuple(bars), is_link=False)
 
-    def _phase_lanes(self) -> list[Lane]:
-        """One for each thread; inner phases lie under those around them."""
+    def _queue_lanes(self) -> dict[tuple[str, DeviceId], Lane]:
+        """By process and queue; inner phases lie under those around them."""
+        from ...backend.schedule.pictures.chart import Lane
+
+        assert self.loaded is not None
+        devices = {device.id for device in self.loaded.plan.devices}
+        lanes: dict[tuple[str, DeviceId], Lane] = {}
+        for process, queue in sorted({(took.process, took.queue) for took in self.parts}):
+            ran = [took for took in self.parts if (took.process, took.queue) == (process, queue)]
+            ran.sort(key=lambda took: (took.start, -took.end))
+            bars = [self._bar(f"{len(lanes)}.{place}", took) for place, took in enumerate(ran)]
+            is_link = queue not in devices
+            lanes[process, queue] = Lane(str(queue) if is_link else f"{queue} compute", tuple(bars), is_link)
+        return lanes
+
+    def _bar(self, key: str, took: Took) -> Bar:
         from ...backend.graph import traverse
-        from ...backend.schedule.pictures.chart import Bar, BarKind, Lane
+        from ...backend.schedule.pictures.chart import Bar, BarKind
         from ...backend.schedule.plan.describe import label
 
         assert self.loaded is not None
-        bound = self.loaded.bound
-        threads = list(dict.fromkeys(thread for thread, *_ in self.parts))
-        lanes = []
-        for number, own in enumerate(threads, 1):
-            bars = []
-            ran = sorted((part for part in self.parts if part[0] == own), key=lambda part: (part[2], -part[3]))
-            for place, (_, phase, start, end) in enumerate(ran):
-                kind = BarKind.CONTROL if any(traverse.subgraphs(phase)) else BarKind.RUN
-                bars.append(Bar(f"{number}.{place}", label(phase, bound.graph), kind, start, end, end, f"phase #{phase.id}"))
-            lanes.append(Lane(self._lane_name(ran, number, alone=len(threads) == 1), tuple(bars), is_link=False))
-        return lanes
-
-    def _lane_name(self, ran: Sequence[tuple[int, Phase, int, int]], number: int, *, alone: bool) -> str:
-        """The device that most of what a thread ran is planned for."""
-        assert self.loaded is not None
-        plan = self.loaded.plan
-        if alone and len(plan.devices) > 1:
-            return f"{len(plan.devices)} devices, one step after the other"
-        phases = {phase.id for _, phase, _, _ in ran}
-        counts: dict[str, int] = {}
-        for queue in plan.main.queues:
-            own = {step.phase for step in queue.steps if isinstance(step, RunStep | LoopStep | BranchStep | CellsStep)}
-            counts[str(queue.device)] = counts.get(str(queue.device), 0) + len(own & phases)
-        return f"{max(counts, key=lambda device: counts[device])} compute" if counts else f"thread {number}"
+        start, end, step, graph = took.start - self.started, took.end - self.started, took.step, self.loaded.bound.graph
+        if isinstance(step, TransferStep):
+            maker = next((one for one in traverse.all_phases(graph) if step.value in traverse.results(one)), None)
+            name = f"#{step.value}" if maker is None else label(maker, graph)
+            return Bar(key, name, BarKind.TRANSFER, start, end, end, f"{step.source} → {step.target}, {step.bytes:,} bytes")
+        kind = BarKind.CONTROL if any(traverse.subgraphs(step)) else BarKind.RUN
+        return Bar(key, label(step, graph), kind, start, end, end, f"phase #{step.id}")
 
 
 def _predicted(loaded: Loaded, name: str) -> Chart:

@@ -15,7 +15,7 @@ from rho.backend.run.cluster.home import Cluster, Planner
 from rho.backend.run.cluster.membership import Member, Members
 from rho.backend.run.cluster.resident import Resident
 from rho.backend.run.cluster.shipping import shipment, version
-from rho.backend.run.machine import Results
+from rho.backend.run.machine import Observer, Results
 from rho.backend.schedule.plan.model import Plan
 from rho.backend.schedule.plan.parts import PlannedFile
 from rho.backend.schedule.plan.stored import decode_plan, encode_plan
@@ -58,7 +58,10 @@ class Some:
         pass
 
 
-def run_on(threads: Threads, plan: Plan, bound: BoundGraph, data: Mapping[str, Any], planner: Planner | None = None) -> Results:
+def run_on(
+    threads: Threads, plan: Plan, bound: BoundGraph, data: Mapping[str, Any], planner: Planner | None = None,
+    observe: Observer | None = None,
+) -> Results:  # fmt: skip
     """A plan of any devices on as many residents as it has beside home.  They know the program; what is shipped is tried
     elsewhere."""
     plan = replace(plan, program=(PlannedFile("known.rho", ""),))
@@ -69,7 +72,7 @@ def run_on(threads: Threads, plan: Plan, bound: BoundGraph, data: Mapping[str, A
         raise AssertionError("no worker was lost")
 
     with Cluster(Some(threads, len(plan.devices) - 1), OWN) as cluster:
-        return cluster.run(plan, planner or never, bound, data)
+        return cluster.run(plan, planner or never, bound, data, observe=observe)
 
 
 class Spawned:

@@ -168,7 +168,7 @@ def test_dot_has_clusters_bytes_and_quoted_names(chart: Chart) -> None:
 
 
 def test_trace_events_have_threads_bars_flows_and_counters(chart: Chart) -> None:
-    events = json.loads(trace_json(chart, chart))["traceEvents"]
+    events = json.loads(trace_json(chart, [chart]))["traceEvents"]
     kinds = {kind: [e for e in events if e["ph"] == kind] for kind in "MXsfC"}
     assert len(kinds["X"]) == 10 and {e["pid"] for e in kinds["X"]} == {1, 2}
     assert len(kinds["s"]) == len(kinds["f"]) == 8

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from rho.backend.run.machine import Took
+from rho.backend.schedule.plan.parts import DeviceId
 from rho.shell.display.tracing import Recorder
 
 from .conftest import Rho
@@ -60,5 +62,6 @@ def test_many_executions_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     observe = recorder.observer
     assert observe is not None and recorder.observer is None
     for _ in range(5):
-        observe(None, 1)  # type: ignore[arg-type]
-    assert len(recorder.parts) == 3 and recorder.left_out == 2
+        observe(Took(None, DeviceId("cpu0"), 0, 1))  # type: ignore[arg-type]
+    observe(Took(None, DeviceId("w0"), 0, 1, 7, "far"))  # type: ignore[arg-type]
+    assert len(recorder.parts) == 3 and recorder.left_out == 2 + 7

@@ -45,9 +45,10 @@ def _ratios(ready: Program, device: DeviceProfile, rounds: int) -> list[Fraction
     ready.run()
     runs = [ready.run() for _ in range(2 * rounds)]
     found = []
-    for place, (phase, _) in enumerate(runs[0]):
+    for place, took in enumerate(runs[0]):
+        phase = took.step
         if isinstance(phase, Structured | LibraryPhase):
-            actual = low([run[place][1] for run in runs])
+            actual = low([run[place].ns for run in runs])
             estimate = step_ns(phase, ready.bound, device, Calibration())
             if estimate is not None and estimate.ns and actual >= LEAST_NS:
                 found.append(Fraction(actual, estimate.ns))

@@ -73,9 +73,9 @@ def _of_turns(sort: type[LibraryPhase | Structured]) -> Of:
 
     def of(seen: Seen) -> int:
         by_phase: dict[int, list[int]] = {}
-        for phase, ns in seen:
-            if isinstance(phase, sort):
-                by_phase.setdefault(phase.id, []).append(ns)
+        for took in seen:
+            if isinstance(took.step, sort):
+                by_phase.setdefault(took.step.id, []).append(took.ns)
         return min(low(times[1:]) for times in by_phase.values() if len(times) > 1)
 
     return of
@@ -110,7 +110,8 @@ def add_own(section: Section, threads: int) -> tuple[Probe, Probe, Probe]:
     turning = prepared(f"{_HEAD}output y ← {{1⌽⍵}}⍣{_MANY_TRIPS} ⊢ x\n", {"x": np.arange(8.0)}, threads, PhaseByPhase)
 
     def beside(seen: Seen) -> int:
-        whole = sum(ns if isinstance(phase, Loop) else -ns for phase, ns in seen if isinstance(phase, Loop | LibraryPhase))
+        known = [took for took in seen if isinstance(took.step, Loop | LibraryPhase)]
+        whole = sum(took.ns if isinstance(took.step, Loop) else -took.ns for took in known)
         return max(1, whole // _MANY_TRIPS)
 
     wait, allocation = section.probe(lambda: _handover(section.clock)), section.call(lambda: np.empty(1 << 12))

@@ -15,15 +15,16 @@ from ....typechecker.check import check
 from ....typechecker.core import Core
 from ...graph import bind, lower, optimise
 from ...graph.bind import BoundGraph
-from ...graph.phases import LibraryPhase, Loop, Phase, Structured
+from ...graph.phases import LibraryPhase, Loop, Structured
 from ...schedule.plan.model import Plan
 from ...schedule.plan.parts import Device
 from ...schedule.single.one_device import HOME, Detail, plan_one_device
 from ..binding import bind_sizes
 from ..cpu import CpuBackend
 from ..executor import execute_plan
+from ..machine import Took
 
-Seen: TypeAlias = list[tuple[Phase, int]]
+Seen: TypeAlias = list[Took]
 Of: TypeAlias = Callable[[Seen], int]
 """Which of the observed times is meant."""
 
@@ -46,7 +47,7 @@ class Program:
     def run(self) -> Seen:
         seen: Seen = []
         backends = {HOME: self.backend(self.threads)}
-        execute_plan(self.plan, self.bound, self.values, backends, lambda phase, ns: seen.append((phase, ns)))
+        execute_plan(self.plan, self.bound, self.values, backends, seen.append)
         return seen
 
     def timed(self, of: Of) -> Callable[[], int]:
@@ -67,13 +68,13 @@ def _core(text: str) -> Core:
 
 
 def structured(place: int) -> Of:
-    return lambda seen: [ns for phase, ns in seen if isinstance(phase, Structured)][place]
+    return lambda seen: [took.ns for took in seen if isinstance(took.step, Structured)][place]
 
 
 def library(seen: Seen) -> int:
     """The last library step."""
-    return [ns for phase, ns in seen if isinstance(phase, LibraryPhase)][-1]
+    return [took.ns for took in seen if isinstance(took.step, LibraryPhase)][-1]
 
 
 def loop(seen: Seen) -> int:
-    return next(ns for phase, ns in seen if isinstance(phase, Loop))
+    return next(took.ns for took in seen if isinstance(took.step, Loop))

@@ -31,7 +31,7 @@ def add(section: Section, threads: int, start: int) -> None:
 
     def probe(body: str, trips: int, x: Any, team: int, shape: str = "n") -> Probe | None:
         program = prepared(f"input x : f64[{shape}]\noutput y ← {body}⍣{trips} ⊢ x\n", {"x": x}, team)
-        if any(isinstance(phase, Structured) for phase, _ in program.run()):
+        if any(isinstance(took.step, Structured) for took in program.run()):
             return None
         return section.probe(program.timed(loop))
 

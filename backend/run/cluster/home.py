@@ -33,6 +33,7 @@ from ..executor import execute_plan
 from ..machine import Observer, Results
 from .calibrate import Measured, measure
 from .crossing import Crossing
+from .journal import Journal, Seen, tell
 from .membership import Member, Members
 from .profile import profile_of
 from .shares import HOME, Process, Shares
@@ -68,6 +69,7 @@ class Worker:
     state: dict[str, Any] = field(default_factory=dict)
     done: dict[str, Any] | None = None
     lost: Lost | None = None
+    seen: Seen = field(default_factory=Seen)
 
     def begin(self) -> None:
         for work in (self.listen, self.pulse):
@@ -166,7 +168,7 @@ class Cluster:
         try:
             self.running = epoch
             epoch.take_workers()
-            epoch.ship(shipment(plan, without))
+            epoch.ship(shipment(plan, without), observed=observe is not None)
             results = epoch.execute(bound, inputs, observe)
             clean = True
             return results
@@ -221,6 +223,8 @@ class Cluster:
                     worker.refused = facts
                 case Kind.STATE:
                     worker.state = facts
+                case Kind.TIMES if current:
+                    worker.seen.has_ended(facts, message.arrays)
                 case Kind.DONE if current:
                     worker.done = facts
             self.change.notify_all()
@@ -300,7 +304,7 @@ class _Epoch:
             worker.send(Kind.LEASE)
             self.cluster.wait([worker], lambda one: one.granted)
 
-    def ship(self, facts: dict[str, Any]) -> None:
+    def ship(self, facts: dict[str, Any], *, observed: bool) -> None:
         digest = facts["digest"]
         for worker in self.workers:
             if digest not in worker.programs:
@@ -310,7 +314,8 @@ class _Epoch:
         peers = {str(int(w.process)): [w.member.host, w.member.port, w.member.token] for w in self.workers}
         for worker in self.workers:
             facts = {"run": self.name, "digest": digest, "me": worker.process, "where": where, "peers": peers}
-            worker.send(Kind.RUN, facts)
+            worker.seen = Seen(worker.member.address)
+            worker.send(Kind.RUN, facts | {"observed": observed})
 
     def execute(self, bound: BoundGraph, inputs: Mapping[str, Any], observe: Observer | None) -> Results:
         """Home's own queues, and then what the workers say."""
@@ -318,9 +323,9 @@ class _Epoch:
         here = [device for device in plan.devices if self.crossing.is_here(device.id)]
         backends = {DeviceId(device.id): CpuBackend(device.threads) for device in here}
         failures: list[tuple[tuple[int, ...], int, RunFailed]] = []
-        results = None
+        results, journal = None, None if observe is None else Journal(self.shares)
         try:
-            results = execute_plan(plan, bound, inputs, backends, observe, pace=Pace.THREADS, others=self.crossing)
+            results = execute_plan(plan, bound, inputs, backends, journal, pace=Pace.THREADS, others=self.crossing)
         except RunFailed as failure:
             failures.append((*min(self.crossing.failures, default=((0,), 0)), failure))
         self.cluster.wait(self.workers, lambda one: one.done is not None)
@@ -333,6 +338,8 @@ class _Epoch:
         if failures:
             raise min(failures, key=lambda one: one[:2])[2]
         assert results is not None
+        if observe is not None and journal is not None:
+            tell(observe, self.crossing, [journal.seen, *(worker.seen for worker in self.workers)])
         return results
 
     # ------------------------------------------------------------------------------ failures of the program

@@ -32,6 +32,7 @@ from ..distributed import Pace
 from ..executor import execute_plan
 from ..threads import interrupt
 from .crossing import Crossing
+from .journal import Journal
 from .probing import link_table
 from .shares import HOME, Process, Shares
 from .shipping import Unfit, failure_facts, unpacked
@@ -221,12 +222,15 @@ class WorkersRun:
     crossing: Crossing = field(init=False)
     ended: bool = False
     thread: threading.Thread = field(init=False)
+    journal: Journal | None = None
 
     def __post_init__(self) -> None:
         where = {DeviceId(device): Process(process) for device, process in self.facts["where"].items()}
         self.links[HOME] = self.home
         me = Process(self.facts["me"])
-        self.crossing = Crossing(Shares(self.plan, where), me, self.facts["run"], self.links, self.failed)
+        shares = Shares(self.plan, where)
+        self.crossing = Crossing(shares, me, self.facts["run"], self.links, self.failed)
+        self.journal = Journal(shares) if self.facts["observed"] else None
         self.thread = threading.Thread(target=self.work, name="rho run", daemon=True)
 
     def is_of(self, message: Message) -> bool:
@@ -260,7 +264,9 @@ class WorkersRun:
             self.meet()
             own = [device for device in self.plan.devices if self.crossing.is_here(device.id)]
             backends = {device.id: CpuBackend(device.threads) for device in own}
-            execute_plan(self.plan, self.bound, {}, backends, pace=Pace.THREADS, others=self.crossing)
+            execute_plan(self.plan, self.bound, {}, backends, self.journal, pace=Pace.THREADS, others=self.crossing)
+            if self.journal is not None:
+                self.home.send(Kind.TIMES, {"run": self.facts["run"], "span": self.journal.span}, [self.journal.rows()])
         except RunFailed as failure:
             start, queue = min(self.crossing.failures, default=((0,), 0))
             said |= {"failure": failure_facts(failure), "start": start, "queue": queue}

@@ -28,7 +28,7 @@ _Key: TypeAlias = tuple[DeviceId, QueueKind]
 @dataclass(slots=True)
 class Shares:
     """The steps of every process.  `waiting`: the processes that wait for each fence of the plan; `joined`: those that run each
-    loop together; `transfers`: every transfer by its number."""
+    loop together; `transfers`: every transfer by its number; `number_of`: so every device and link that has a queue."""
 
     plan: Plan
     where: Where
@@ -36,9 +36,11 @@ class Shares:
     waiting: dict[Hashable, frozenset[Process]] = field(default_factory=dict)
     joined: dict[PhaseId, frozenset[Process]] = field(default_factory=dict)
     transfers: dict[TransferStep, int] = field(default_factory=dict)
+    number_of: dict[DeviceId, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for queue in _queues(self.plan):
+            self.number_of.setdefault(queue.device, len(self.number_of))
             key = queue.device, queue.kind
             self.owners[key] = self.owners.get(key, frozenset()) | frozenset(self.ends(queue))
             for step in queue.steps:

@@ -56,6 +56,7 @@ class Kind(IntEnum):
     PROBED = 20
     MEASURE = 21  # probe another worker
     MEASURED = 22
+    TIMES = 23  # when the steps of a run took place, before it is done
 
 
 class Message(NamedTuple):

@@ -17,7 +17,7 @@ from ...graph import traverse
 from ...graph.phases import Fold, Loop, Map, Phase, ValueId
 from ...schedule.plan.parts import DeviceId
 from ..failures import CheckFailed, iteration_of, locate
-from ..machine import Action, Machine, Observer
+from ..machine import Action, Machine, Took
 from ..memory import Memory
 from .phases import Whole, compile_executed, compile_run
 from .program import Arm, Cell, Chain, Choose, Free, Inside, Put, Refuse, Register, Repeat, Room, Run, Share, Stream, Test, Word
@@ -73,14 +73,14 @@ class _Interpreter:
                 return self.refuse(word)
 
     def observed(self, action: Action, phase: Phase) -> Action:
-        observe: Observer | None = self.machine.observe
+        observe, device = self.machine.observe, self.device
         if observe is None:
             return action
 
         def act(memory: Memory) -> None:
             start = perf_counter_ns()
             action(memory)
-            observe(phase, perf_counter_ns() - start)
+            observe(Took(phase, device, start, perf_counter_ns()))
 
         return act
 

@@ -1,4 +1,5 @@
-"""Chrome trace events, which Perfetto and chrome://tracing open: one process for what was predicted, one for what was measured.
+"""Chrome trace events, which Perfetto and chrome://tracing open: one process for what was predicted, then one
+for each process measured.
 
 Times are microseconds.  Bars are complete events (`X`) on a thread a queue, fences are flows (`s`, `f`), memory is a counter
 (`C`).  The format is Google's "Trace Event Format".
@@ -7,20 +8,21 @@ Times are microseconds.  Bars are complete events (`X`) on a thread a queue, fen
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from .chart import Chart
 
 PREDICTED: Final = 1
 MEASURED: Final = 2
+"""The first of them."""
 
 
-def trace_json(chart: Chart, measured: Chart | None = None) -> str:
+def trace_json(chart: Chart, measured: Sequence[Chart] = ()) -> str:
     """One JSON object with `traceEvents`."""
     events = list(_events(chart, PREDICTED, "predicted"))
-    if measured is not None:
-        events += _events(measured, MEASURED, "measured")
+    for process, one in enumerate(measured, MEASURED):
+        events += _events(one, process, "measured")
     return json.dumps({"displayTimeUnit": "ns", "traceEvents": events}, ensure_ascii=False, separators=(",", ":"))
 
 

@@ -1,0 +1,109 @@
+"""What workers tell of the steps that they ran: each step once, by its queue, in home's time."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rho import backend
+from rho.backend.graph.phases import PhaseId
+from rho.backend.run.cluster import journal
+from rho.backend.run.cluster.journal import Journal, Seen
+from rho.backend.run.cluster.shares import HOME, Process, Shares
+from rho.backend.run.machine import Took
+from rho.backend.schedule.plan.model import LoopStep, TransferStep, phases_of
+from rho.tests.backend.test_loops_together import SHIFTED, planned
+from rho.tests.backend.test_programs_on_devices import same_bits
+from rho.tests.backend.test_threads import prepared
+from rho.tests.cluster.residents import Threads, run_on
+from rho.tests.cluster.test_commands import rho
+
+
+@pytest.fixture(scope="module")
+def threads() -> Iterator[Threads]:
+    made = Threads(4)
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_every_step_is_told_at_both_its_ends(threads: Threads, seed: int) -> None:
+    plan, bound, data = prepared(3, seed)
+    seen: list[Took] = []
+    results = run_on(threads, plan, bound, data, observe=seen.append)
+    assert same_bits(results, backend.execute(backend.plan(bound), bound, data))
+    wanted: Counter[tuple[object, str]] = Counter()
+    for queue in plan.main.queues:
+        for step in queue.steps:
+            wanted.update((phase, queue.device) for phase in phases_of(step))
+            if isinstance(step, TransferStep):
+                wanted[step, queue.device] += 2
+    told = Counter((took.step if isinstance(took.step, TransferStep) else took.step.id, took.queue) for took in seen)
+    top = {phase.id for phase in bound.graph.phases}
+    assert {key: times for key, times in told.items() if isinstance(key[0], TransferStep) or key[0] in top} == wanted
+    home = next(device.id for device in plan.devices if device.id == plan.home)
+    assert all((took.process == "") == (took.queue == home) for took in seen if not isinstance(took.step, TransferStep))
+
+
+def test_clocks_are_not_compared() -> None:
+    """A worker whose clock began elsewhere: its time lies in the middle of what home saw."""
+    seen = Seen("tcp://there", asked=1_000, span=600)
+    seen.answered = 2_000
+    assert seen.slack == 200 and seen.process == "tcp://there, to 0.00 ms"
+    assert Seen("", 5, 10, 15).process == ""
+
+
+def test_queues_that_run_a_loop_together_tell_it_each(threads: Threads) -> None:
+    made, bound, data = planned(SHIFTED)
+    seen: list[Took] = []
+    run_on(threads, made.plan, bound, data, observe=seen.append)
+    (loop,) = {step.phase for queue in made.plan.main.queues for step in queue.steps if isinstance(step, LoopStep) and step.rows}
+    parts = {took.queue for took in seen if not isinstance(took.step, TransferStep) and took.step.id == loop}
+    assert parts >= {device.id for device in made.plan.devices if made.plan.spread} - {made.plan.home}
+
+
+def test_executions_beyond_the_most_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(journal, "MOST", 2)
+    plan, bound, _ = prepared(2, 0)
+    shares = Shares(plan, {device.id: HOME if device.id == plan.home else Process(1) for device in plan.devices})
+    phase = bound.graph.phases[0]
+    kept = Journal(shares, began=100)
+    for turn in range(5):
+        kept(Took(phase, plan.home, 100 + turn, 110 + turn))
+    rows = kept.rows()
+    assert rows.shape == (3, 6) and rows[:, 5].tolist() == [1, 1, 3] and rows[2, 3:5].tolist() == [0, 30]
+    assert [PhaseId(number) for number in rows[:, 1].tolist()] == [phase.id] * 3
+
+
+PROGRAM = """input x : f64[n]
+y ← {⍵×0.5}⍣3⊢x
+z ← y*3
+⎕←+/z
+schedule {
+  place y on w0
+  split z rows over w0 w1
+}
+"""
+
+
+def test_analyze_and_trace_of_a_cluster(tmp_path: Path) -> None:
+    pytest.importorskip("distributed")
+    np.save(tmp_path / "x.npy", np.arange(20_000.0))
+    (tmp_path / "p.rho").write_text(PROGRAM, encoding="utf-8")
+    ran = rho(
+        tmp_path, "run", "p.rho", "--in", "x=x.npy", "--cluster", "local:2", "--fast", "--analyze", "--trace", "t.json"
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    table = [line.split() for line in ran.stderr.splitlines()]
+    assert table[0][:2] == ["phase", "device"]
+    assert {"w0", "w1"} <= {word for line in table for word in line}
+    events = json.loads((tmp_path / "t.json").read_text(encoding="utf-8"))["traceEvents"]
+    named = [event["args"]["name"] for event in events if event["name"] == "process_name"]
+    assert len(named) == 4 and sum(" on tls://" in name for name in named) == 2
+    threads = {(event["pid"], event["args"]["name"]) for event in events if event["name"] == "thread_name"}
+    assert {name for process, name in threads if process > 2} >= {"w0 compute", "w1 compute"}
