@@ -125,7 +125,8 @@ class Session:
             try:
                 if kept is not None and scheduling is not None and scheduling.asks_devices:
                     raise no_devices(kept)
-                if kept is None and (core.schedules or request.sizes or (scheduling is not None and scheduling.asks_devices)):
+                elsewhere = scheduling is not None and (scheduling.asks_devices or scheduling.plan is not None)
+                if kept is None and (core.schedules or request.sizes or elsewhere):
                     raise CannotStream(bound.graph.phases[0], "")
                 asked = asked_of(request, core, allowed, kept, runs=runs)
                 whole, steps = bound, Detail.FULL if full else Detail.STEPS

@@ -253,8 +253,13 @@ def require_one_run(loaded: Loaded, what: str) -> None:
 def require_sizes_known(loaded: Loaded, what: str) -> None:
     """Refused: something that needs all sizes before anything runs."""
     if loaded.staged is not None:
-        message = f"{what} needs all sizes, and what masks select is counted when the program runs"
-        raise Refused([Diagnostic(Code.E702, message, Span(loaded.checked.source.name, 0, 0))])
+        span = loaded.staged.stages[0].selection.span
+        message = f"{what} needs all sizes, and how many items this selects is counted when the program runs"
+        notes = (
+            "`rho run` plans what follows once it has counted; `rho plan` alone shows each stage for the most there can be",
+            "a run within memory is one plan, which is kept: give it more by --max-memory",
+        )
+        raise Refused([Diagnostic(Code.E702, message, span, notes=notes)])
 
 
 def stream_lines(loaded: Loaded) -> list[str]:

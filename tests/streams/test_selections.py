@@ -13,6 +13,7 @@ from rho.backend.schedule.streams import planning
 from rho.lang import temporaries
 from rho.lang.diagnostics import Refused, RunFailed
 from rho.shell.execution.streaming import require_one_run, require_sizes_known, stream_lines
+from rho.shell.main import main
 
 from .running import loaded, results, same_bits, store
 
@@ -79,8 +80,23 @@ def test_nothing_is_left_where_the_disk_is_full(folder: Path, monkeypatch: pytes
 def test_what_needs_one_run_or_all_sizes_is_refused(folder: Path) -> None:
     with pytest.raises(Refused, match="E702"):
         require_one_run(loaded(PROGRAMS["sum"], folder, LIMIT), "--verify")
-    with pytest.raises(Refused, match="counted when the program runs"):
+    with pytest.raises(Refused, match="counted when the program runs") as caught:
         require_sizes_known(loaded(PROGRAMS["sum"], folder, LIMIT), "a plan that is kept")
+    (said,) = caught.value.diagnostics
+    assert said.span.start > 0 and any("--max-memory" in note for note in said.notes)
+
+
+def test_a_stored_plan_that_does_not_fit_is_not_replaced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A plan in memory was passed over without a word where the limit asked for tiles."""
+    np.save(tmp_path / "x.npy", np.arange(200_000.0))
+    script, stored = tmp_path / "p.rho", tmp_path / "p.json"
+    script.write_text('input x : f64[n] ← "x.npy"\n+/(x>3)/x\n', encoding="utf-8")
+    assert main(["plan", str(script), "--max-memory", "600KB", "-o", str(stored)]) == 4
+    assert not stored.exists() and "--max-memory" in capsys.readouterr().err
+    assert main(["plan", str(script), "-o", str(stored)]) == 0
+    assert main(["run", "--plan", str(stored)]) == 0
+    assert main(["run", "--plan", str(stored), "--max-memory", "600KB"]) == 4
+    assert "the limit is 600" in capsys.readouterr().err
 
 
 def test_what_might_not_fit_is_refused_by_name(folder: Path) -> None:

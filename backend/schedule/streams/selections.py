@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TypeGuard
 
+from ....lang.source import Span
 from ....typechecker.elements import Kind
 from ....typechecker.sizes import SizeVariable, number
 from ....typechecker.types import ArrayType
@@ -37,12 +38,14 @@ class Selected:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """A stage: the graph `bound` puts out `stores`, all of one length: `size` in the program's graph, at most `most`."""
+    """A stage: the graph `bound` puts out `stores`, all of one length: `size` in the program's graph, at most `most`.  `span`: of
+    what selects."""
 
     bound: BoundGraph
     stores: tuple[Selected, ...]
     size: SizeVariable
     most: int
+    span: Span
 
 
 def selection_of(bound: BoundGraph, wanted: Phase) -> Selection | None:
@@ -62,7 +65,7 @@ def selection_of(bound: BoundGraph, wanted: Phase) -> Selection | None:
         outputs.append(Output(PhaseId(_fresh(graph) + place), phase.span, stores[-1].name, result))
     own = tuple(replace(p, defines=()) if p in members else p for p in _upstream(graph, members))
     stage = replace(graph, phases=(*own, *outputs), types=types, guards=(), roots=frozenset())
-    return Selection(BoundGraph(drop_dead(stage), bound.sizes), tuple(stores), wanted.defines[0], mask[0])
+    return Selection(BoundGraph(drop_dead(stage), bound.sizes), tuple(stores), wanted.defines[0], mask[0], wanted.span)
 
 
 def after(bound: BoundGraph, selection: Selection, count: int) -> BoundGraph:
