@@ -7,7 +7,7 @@ and on from there, so that whoever knows of the step knows the size.
 Note [At rest].  After a failure of the program all queues go on as far as they come.  They have when every process only waits and
 nothing is on its way: as many messages have come as were sent, twice in a row.
 
-Neighbours: `wire`, `shares`, `home` and `resident` (who make one for a run).
+Neighbours: `wire`, `shares`, `holding`, `home` and `resident` (who make one for a run).
 """
 
 from __future__ import annotations
@@ -29,19 +29,23 @@ from ..cpu import CpuBackend
 from ..cpu.kinds import stored
 from ..machine import Machine
 from ..others import Gate, Parts
+from .holding import Digests, Held, digest_of
 from .shares import Process, Shares
 from .wire import Connection, Kind, Message
 
 
 @dataclass(slots=True)
 class Crossing:
-    """One process of one run (`run.others`).  `links`: to every other process of it; `tell`: is told of a failure here."""
+    """One process of one run (`run.others`).  `links`: to every other process of it; `tell`: is told of a failure here; `held`
+    and `holds`: of runs before, here and elsewhere."""
 
     shares: Shares
     me: Process
     run: str
     links: Mapping[Process, Connection]
     tell: Callable[[], None] = lambda: None
+    held: Held = field(default_factory=Held)
+    holds: Mapping[Process, Digests] = field(default_factory=dict)
     machine: Machine | None = None
     gate: Gate | None = None
     failures: list[tuple[tuple[int, ...], int]] = field(default_factory=list)
@@ -109,8 +113,16 @@ class Crossing:
         backend = self.machine.backends[step.source]
         plain = isinstance(backend, CpuBackend)
         arrays = [np.asarray(array) if plain else stored(backend.fetch(array, kind), kind) for _, array in parts]
-        facts = {"transfer": self.shares.transfers[step], "boxes": [box for box, _ in parts]}
-        self._send(self.shares.where[step.target], Kind.DATA, facts, arrays)
+        number, target = self.shares.transfers[step], self.shares.where[step.target]
+        facts: dict[str, Any] = {"transfer": number, "boxes": [box for box, _ in parts]}
+        if number in self.shares.kept:
+            there, facts["digest"] = self.holds.get(target, {}).get(number), digest_of(arrays)
+            facts["held"] = there == facts["digest"]
+            if facts["held"]:
+                arrays = []
+            elif there is not None:  # room for what comes
+                self.links[target].send(Kind.DROP, {"run": self.run, "transfer": number})
+        self._send(target, Kind.DATA, facts, arrays)
 
     def receive(self, step: TransferStep, kind: Element) -> Parts:
         assert self.machine is not None and self.gate is not None
@@ -138,7 +150,9 @@ class Crossing:
     def take(self, message: Message) -> None:
         """A value or a fence has come."""
         with self._lock:
-            if self.gate is None:
+            if message.kind is Kind.DROP:
+                self.held.drop(message.facts["transfer"])
+            elif self.gate is None:
                 self._early.append(message)
             else:
                 self._take(message)
@@ -150,9 +164,13 @@ class Crossing:
         for at, size in facts["sizes"]:
             self.machine.sizes[self._sizes[at]] = size
         if message.kind is Kind.DATA:
-            number = facts["transfer"]
+            number, arrays = facts["transfer"], message.arrays
+            if "digest" in facts:
+                if not facts["held"]:
+                    self.held.put(number, facts["digest"], arrays)
+                arrays = self.held.take(number)
             boxes = [None if box is None else tuple((start, stop) for start, stop in box) for box in facts["boxes"]]
-            self._came[number].append([*zip(boxes, message.arrays, strict=True)])
+            self._came[number].append([*zip(boxes, arrays, strict=True)])
             self._counts["came"][number] += 1
             self.gate.arrived(("arrival", number, self._counts["came"][number]), 1)
         else:

@@ -33,6 +33,7 @@ from ..executor import execute_plan
 from ..machine import Observer, Results
 from .calibrate import Measured, measure
 from .crossing import Crossing
+from .holding import holds_of
 from .journal import Journal, Seen, tell
 from .membership import Member, Members
 from .profile import profile_of
@@ -64,6 +65,8 @@ class Worker:
     cluster: Cluster
     connection: Connection
     granted: bool = False
+    held: dict[str, Any] = field(default_factory=dict)
+    """What it says it holds (`holding`)."""
     programs: set[str] = field(default_factory=set)
     refused: dict[str, Any] = field(default_factory=dict)
     state: dict[str, Any] = field(default_factory=dict)
@@ -216,7 +219,7 @@ class Cluster:
         with self.change:
             match message.kind:
                 case Kind.GRANTED:
-                    worker.granted = True
+                    worker.granted, worker.held = True, facts
                 case Kind.READY:
                     worker.programs.add(facts["digest"])
                 case Kind.REFUSED:
@@ -311,9 +314,11 @@ class _Epoch:
                 worker.send(Kind.LOAD, facts)
         self.cluster.wait(self.workers, lambda one: digest in one.programs)
         where = {str(device): int(process) for device, process in self.shares.where.items()}
+        holds = {int(w.process): w.held["holds"] for w in self.workers if w.held["program"] == digest}
+        self.crossing.holds = holds_of(holds)
         peers = {str(int(w.process)): [w.member.host, w.member.port, w.member.token] for w in self.workers}
         for worker in self.workers:
-            facts = {"run": self.name, "digest": digest, "me": worker.process, "where": where, "peers": peers}
+            facts = {"run": self.name, "digest": digest, "me": worker.process, "where": where, "peers": peers, "holds": holds}
             worker.seen = Seen(worker.member.address)
             worker.send(Kind.RUN, facts | {"observed": observed})
 

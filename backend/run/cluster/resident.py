@@ -32,6 +32,7 @@ from ..distributed import Pace
 from ..executor import execute_plan
 from ..threads import interrupt
 from .crossing import Crossing
+from .holding import Held, holds_of
 from .journal import Journal
 from .probing import link_table
 from .shares import HOME, Process, Shares
@@ -59,6 +60,7 @@ class Resident:
         self.listener = socket.create_server((host, 0), family=family)
         self.host, self.port = host, int(self.listener.getsockname()[1])
         self.programs: OrderedDict[str, tuple[Plan, BoundGraph]] = OrderedDict()
+        self.held = Held()
         self.change = threading.Condition()
         self.line: list[Visit] = []
         self.peers: dict[tuple[str, int], Connection] = {}
@@ -146,7 +148,7 @@ class Visit:
 
     def granted(self) -> None:
         with suppress(Lost):
-            self.connection.send(Kind.GRANTED)
+            self.connection.send(Kind.GRANTED, self.resident.held.facts())
 
     def heed(self, message: Message) -> None:
         facts = message.facts
@@ -174,9 +176,11 @@ class Visit:
                     self.connection.send(Kind.REFUSED, {"because": "the program is not known any more"})
                     return
                 self.resident.programs.move_to_end(facts["digest"])
+                if self.resident.held.program != facts["digest"]:
+                    self.resident.held = Held(facts["digest"])
                 self.run = WorkersRun(self.resident, self.connection, facts, *program)
                 self.run.start()
-            case Kind.DATA | Kind.FENCE if self.run is not None and self.run.is_of(message):
+            case Kind.DATA | Kind.FENCE | Kind.DROP if self.run is not None and self.run.is_of(message):
                 self.run.crossing.take(message)
             case Kind.ASK:
                 state = {"idle": True, "sent": 0, "received": 0} if self.run is None else self.run.crossing.state()
@@ -229,7 +233,8 @@ class WorkersRun:
         self.links[HOME] = self.home
         me = Process(self.facts["me"])
         shares = Shares(self.plan, where)
-        self.crossing = Crossing(shares, me, self.facts["run"], self.links, self.failed)
+        links, holds = self.links, holds_of(self.facts["holds"])
+        self.crossing = Crossing(shares, me, self.facts["run"], links, self.failed, self.resident.held, holds)
         self.journal = Journal(shares) if self.facts["observed"] else None
         self.thread = threading.Thread(target=self.work, name="rho run", daemon=True)
 

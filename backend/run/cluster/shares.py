@@ -37,6 +37,8 @@ class Shares:
     joined: dict[PhaseId, frozenset[Process]] = field(default_factory=dict)
     transfers: dict[TransferStep, int] = field(default_factory=dict)
     number_of: dict[DeviceId, int] = field(default_factory=dict)
+    kept: frozenset[int] = frozenset()
+    """The transfers of what is left on another device than home."""
 
     def __post_init__(self) -> None:
         for queue in _queues(self.plan):
@@ -53,6 +55,8 @@ class Shares:
                     self.waiting[step.fence] = self.waiting.get(step.fence, frozenset()) | own
                 elif isinstance(step, LoopStep | JoinStep):
                     self.joined[step.phase] = self.joined.get(step.phase, frozenset()) | own
+
+        self.kept = frozenset(self.transfers[step] for step in _left(self.plan))
 
     def ends(self, queue: Queue) -> Iterator[Process]:
         """The processes that a queue has something for."""
@@ -83,6 +87,14 @@ class Shares:
         """Those that have something to do."""
         busy = {process for queue in self.plan.main.queues if queue.steps for process in self.owners[queue.device, queue.kind]}
         return sorted(busy | {HOME})
+
+
+def _left(plan: Plan) -> Iterator[TransferStep]:
+    """To where nothing frees what was sent."""
+    steps = [(queue.device, step) for queue in plan.main.queues for step in queue.steps]
+    freed = {(step.device or at, value) for at, step in steps if isinstance(step, FreeStep) for value in step.values}
+    sent = (step for _, step in steps if isinstance(step, TransferStep) and not step.partial)
+    return (step for step in sent if step.target != plan.home and (step.target, step.value) not in freed)
 
 
 def _queues(plan: Plan) -> Iterator[Queue]:

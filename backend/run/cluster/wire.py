@@ -57,6 +57,7 @@ class Kind(IntEnum):
     MEASURE = 21  # probe another worker
     MEASURED = 22
     TIMES = 23  # when the steps of a run took place, before it is done
+    DROP = 24  # what is held of a transfer: it has another value now
 
 
 class Message(NamedTuple):
@@ -98,7 +99,7 @@ class Connection:
             self._write(_HEAD.pack(kind, len(text), sum(array.nbytes for array in whole)) + text)
             for array in whole:
                 if array.nbytes:
-                    self._write(_bytes_of(array))
+                    self._write(bytes_of(array))
 
     def receive(self) -> Message:
         """Lost: nothing comes any more."""
@@ -119,7 +120,7 @@ class Connection:
             raise Lost(self.process, "it sent what is no message")
         for array in arrays:
             if array.nbytes:
-                self._read(_bytes_of(array))
+                self._read(bytes_of(array))
         return Message(kind, facts, arrays)
 
     def close(self) -> None:
@@ -171,7 +172,7 @@ class Connection:
                 raise Lost(self.process, f"it has said nothing for {self.patience:.0f} seconds")
 
 
-def _bytes_of(array: Any) -> memoryview:
+def bytes_of(array: Any) -> memoryview:
     return memoryview(array.reshape(-1).view(np.uint8))
 
 

@@ -1,0 +1,59 @@
+"""What a worker holds from one run of a program to the next, so that it is not sent again: values that the plan leaves
+on it (`keep`).
+
+A value is known by a digest of its bytes, which whoever sends it computes in every run: an array that was changed in place is
+another value.  A worker says what it holds when it is taken for a run, and lets it go when another program runs on it.
+
+Neighbours: `shares` (which transfers are kept), `crossing` (sends and takes them), `resident` (has one).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from .shares import Process
+from .wire import bytes_of
+
+Digests: TypeAlias = Mapping[int, str]
+"""By transfer."""
+
+
+def digest_of(arrays: Sequence[Any]) -> str:
+    """Of values, with their types and shapes."""
+    found = sha256()
+    for array in arrays:
+        found.update(f"{array.dtype.str}{array.shape}".encode())
+        found.update(bytes_of(np.ascontiguousarray(array)))
+    return found.hexdigest()
+
+
+def holds_of(facts: Mapping[Any, Mapping[Any, str]]) -> dict[Process, Digests]:
+    """By process, of what came as JSON."""
+    return {Process(int(at)): {int(number): digest for number, digest in own.items()} for at, own in facts.items()}
+
+
+@dataclass(slots=True)
+class Held:
+    """By transfer of `program`: the digest and the arrays."""
+
+    program: str = ""
+    values: dict[int, tuple[str, list[Any]]] = field(default_factory=dict)
+
+    def facts(self) -> dict[str, Any]:
+        return {"program": self.program, "holds": {number: digest for number, (digest, _) in self.values.items()}}
+
+    def put(self, number: int, digest: str, arrays: list[Any]) -> None:
+        for array in arrays:
+            array.flags.writeable = False  # the next run reads it too
+        self.values[number] = digest, arrays
+
+    def take(self, number: int) -> list[Any]:
+        return self.values[number][1]
+
+    def drop(self, number: int) -> None:
+        self.values.pop(number, None)

@@ -1,0 +1,134 @@
+"""`keep w on w0`: what is left on a worker is not sent to it again, unless its bytes are others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rho import backend
+from rho.backend.graph.bind import BoundGraph
+from rho.backend.run.cluster.home import Cluster
+from rho.backend.run.cluster.profile import profile_of
+from rho.backend.run.cluster.wire import Connection, Kind
+from rho.backend.schedule.plan.model import Plan
+from rho.backend.schedule.program.planning import plan_program
+from rho.shell.execution.profiles import this_machine
+from rho.tests.backend.differential import checked
+from rho.tests.backend.test_programs_on_devices import same_bits
+from rho.tests.cluster.residents import OWN, Some, Threads
+
+TEXT = """input w : f64[n]
+input x : f64[m]
+y ← w+1
+output z ← (+/y)×x
+output v ← w
+schedule {{
+  place y on w0
+  {keep}
+}}
+"""
+KEPT, FREED = TEXT.format(keep="keep w on w0"), TEXT.format(keep="nosplit y")
+ROWS = 10_007
+
+
+@pytest.fixture
+def threads() -> Iterator[Threads]:
+    made = Threads(2)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The rows of every array that goes anywhere as a value."""
+    found: list[int] = []
+    before = Connection.send
+
+    def send(self: Connection, kind: Kind, facts: Any = None, arrays: Any = ()) -> None:
+        if kind is Kind.DATA:
+            found.extend(array.size for array in arrays)
+        before(self, kind, facts, arrays)
+
+    monkeypatch.setattr(Connection, "send", send)
+    return found
+
+
+def planned(text: str, threads: Threads, data: dict[str, Any]) -> tuple[Plan, BoundGraph]:
+    core = checked(text)
+    assert core is not None
+    bound = backend.load(core, data)
+    return plan_program(core, bound, profile_of(this_machine(), threads.members())).plan, bound
+
+
+def run(cluster: Cluster, made: tuple[Plan, BoundGraph], data: dict[str, Any]) -> None:
+    """As on one device."""
+    plan, bound = made
+
+    def never(profile: Any) -> Plan:
+        raise AssertionError("no worker was lost")
+
+    assert same_bits(cluster.run(plan, never, bound, data), backend.execute(backend.plan(bound), bound, data))
+
+
+def values() -> dict[str, Any]:
+    return {"w": np.linspace(0, 1, ROWS), "x": np.arange(3.0)}
+
+
+def test_what_is_kept_is_sent_once(threads: Threads, sent: list[int]) -> None:
+    data = values()
+    made = planned(KEPT, threads, data)
+    with Cluster(Some(threads, 2), OWN) as cluster:
+        for turn in range(3):
+            run(cluster, made, {**data, "x": np.arange(3.0) + turn})
+    assert sent.count(ROWS) == 1
+    with Cluster(Some(threads, 2), OWN) as another:  # the workers say what they hold, whoever asks
+        run(another, made, {**data, "w": data["w"].copy()})
+    assert sent.count(ROWS) == 1
+
+
+def test_an_array_that_was_changed_in_place_is_sent_anew(threads: Threads, sent: list[int]) -> None:
+    data = values()
+    made = planned(KEPT, threads, data)
+    with Cluster(Some(threads, 2), OWN) as cluster:
+        run(cluster, made, data)
+        data["w"][5_000] += 1e-9
+        run(cluster, made, data)
+        run(cluster, made, data)
+        data["w"][0] = -0.0  # equal to what it was, and other bytes
+        run(cluster, made, data)
+    assert sent.count(ROWS) == 3
+
+
+def test_another_program_lets_it_go(threads: Threads, sent: list[int]) -> None:
+    data = values()
+    made = planned(KEPT, threads, data)
+    other = planned(KEPT.replace("w+1", "w+2"), threads, data)
+    with Cluster(Some(threads, 2), OWN) as cluster:
+        for one in (made, other, made):
+            run(cluster, one, data)
+        held = [resident.held for resident in threads.residents if resident.held.values]
+        assert [len(one.values) for one in held] == [1]
+    assert sent.count(ROWS) == 3
+
+
+def test_no_step_writes_over_it(threads: Threads, sent: list[int]) -> None:
+    """Loops and in-place steps, which may take the buffer of an operand that dies."""
+    data = values()
+    text = KEPT.replace("y ← w+1", "y ← {0.5×⍵+1⌽⍵}⍣5⊢w")
+    made = planned(text, threads, data)
+    with Cluster(Some(threads, 2), OWN) as cluster:
+        for _ in range(3):
+            run(cluster, made, data)
+    assert sent.count(ROWS) == 1
+
+
+def test_nothing_is_held_without_the_word(threads: Threads, sent: list[int]) -> None:
+    data = values()
+    made = planned(FREED, threads, data)
+    with Cluster(Some(threads, 2), OWN) as cluster:
+        run(cluster, made, data)
+        run(cluster, made, data)
+    assert sent.count(ROWS) == 2 and not any(resident.held.values for resident in threads.residents)
