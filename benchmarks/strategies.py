@@ -29,7 +29,7 @@ from rho.benchmarks.planning import graph
 from rho.tests.schedule.drawn import problem_of
 
 HERE = Path(__file__).parent.parent / "tests" / "corpora" / "data" / "schedules"
-QUICK = Budget(600, 300_000, None, 300_000)
+QUICK = Budget(600, 300_000)
 
 
 def instances(count: int) -> Iterator[tuple[str, Problem]]:

@@ -199,4 +199,4 @@ def case(name: str) -> Case:
     return Case(solved.problem, solved.answer, solved.sync)
 
 
-BUDGET = Budget(2_000, 3_000_000, None)
+BUDGET = Budget(2_000, 3_000_000)

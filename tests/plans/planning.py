@@ -20,7 +20,7 @@ from rho.typechecker.check import check
 
 from .drawn import Drawn
 
-QUICK = Budget(moves=60, steps=0, states=2000)
+QUICK = Budget(moves=60, steps=0)
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from rho.tests.plans.test_judge import PROFILE
 from rho.tests.schedule.drawn import problem_of
 
 NETWORK = Drawn(MLP, {"x": (2000, 64), "w": (64, 500), "v": (500, 64)}, PROFILE)
-QUICK = Budget(200, 300_000, states=20_000)
+QUICK = Budget(200, 300_000)
 NAMES = [strategy.name for strategy in recipe.STRATEGIES]
 
 

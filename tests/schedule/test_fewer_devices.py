@@ -22,7 +22,7 @@ from rho.backend.schedule.timeline.timing import Decisions, Timer, decisions_of
 from rho.lang.source import Source
 from rho.typechecker.check import check
 
-QUICK = Budget(60, 0, states=2000)
+QUICK = Budget(60, 0)
 KMEANS = """input x : f32[n d]
 input c : f32[k d] where k ≥ 1
 output q ← ⌊/((+/x×x)∘.+(+/c×c))-2×x+.×⍉c"""

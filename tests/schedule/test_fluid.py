@@ -9,6 +9,7 @@ from random import Random
 
 import pytest
 
+from rho.backend.schedule.answer import Status
 from rho.backend.schedule.problem import DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem, Ticks
 from rho.backend.schedule.solve import plan_problem
 from rho.backend.schedule.solve.bounds import Bounds
@@ -19,6 +20,7 @@ from rho.backend.schedule.solve.linear import Linear, Row, bound_of
 from rho.backend.schedule.solve.loads import best_bound
 from rho.backend.schedule.solve.lp_relaxation import Fluid
 from rho.backend.schedule.solve.modes import candidate_modes
+from rho.backend.schedule.solve.reprove import reprove
 from rho.backend.schedule.timeline.timing import Timer
 
 from .drawn import decisions_for, problem_of
@@ -126,3 +128,22 @@ def test_the_hull_is_below_every_number_of_rows() -> None:
 def test_shares_become_rows() -> None:
     assert rounded([(0, 0.5), (1, 0.25), (2, 0.25)], 9) == ((0, 5), (1, 2), (2, 2))
     assert rounded([(0, 1.0), (1, 0.0)], 4) == ((0, 4),)
+
+
+def launches(count: int) -> Problem:
+    """A chain that may be cut, whose phases cost their launch: half as much at home as on a node."""
+    devices = (DeviceGroup("head", "h", home=True, sync=3), DeviceGroup("node", "n", 10, sync=4))
+    links = (Link("net", "head", "node", 5, Fraction(2)),)
+    table = {"h": Ticks(((1, 20), (64, 22))), "n": Ticks(((1, 40), (64, 42)))}
+    phases = tuple(PhaseTask(f"p{i}", table, rows=64, out_bytes=64) for i in range(count))
+    print_ = PhaseTask("print", {"h": Ticks(((1, 20),))}, home=True, effect=True)
+    edges = (*(Edge(PhaseIndex(i), PhaseIndex(i + 1)) for i in range(count - 1)), Edge(PhaseIndex(count - 1), PhaseIndex(count)))
+    return Problem(devices, links, (*phases, print_), edges)
+
+
+def test_launches_are_proved_not_worth_cutting() -> None:
+    problem = launches(4)
+    answer = plan_problem(problem)
+    assert answer.status is Status.OPTIMAL and answer.values == (4 * 22 + 20,)
+    assert reprove(problem, answer)
+    assert not reprove(problem, replace(answer, lower_bound=answer.lower_bound + 1, values=(answer.values[0] + 1,)))

@@ -242,7 +242,7 @@ def test_energy_plans_under_deadlines_are_no_worse_than_random_splits() -> None:
             continue
         deadline = Deadline(HERE, quick.makespan * random.choice((4, 5, 6, 8, 16)) // 4)
         problem = replace(problem, directives=(*problem.directives, deadline))
-        answer = plan_objectives(problem, Budget(600, 100_000, None, 100_000))
+        answer = plan_objectives(problem, Budget(600, 100_000))
         assert answer.schedule is not None and answer.schedule.makespan <= deadline.ticks
         assert verify(problem, answer) == ()
         for _ in range(60):

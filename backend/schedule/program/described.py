@@ -47,7 +47,7 @@ UNCHECKED: Final = (
 )  # fmt: skip
 """What nothing can be said of without the profile that the plan was made for, beside what `check_plan` asks of it."""
 PARTS: Final = ("devices", "links", "tick_ns", "inputs", "outputs", "phases", "directives", "spread", "chunks")
-METHODS: Final = ("none", "bound", "certificate", "search", "z3")
+METHODS: Final = ("none", "bound", "certificate", "z3")
 
 
 def description_faults(plan: Plan, program: ProgramProblem, answer: Answer, compared: ProgramProblem) -> list[str]:

@@ -1,8 +1,7 @@
-"""Strategies with a lower bound that needs no solver: one cut, paths and loads, partial schedules, the LP relaxation."""
+"""Strategies with a lower bound that needs no solver: one cut, paths and loads, the LP relaxation."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from ..timeline.levels import FOREVER
@@ -11,29 +10,16 @@ from .convex import worth
 from .heuristics import retime
 from .heuristics.candidates import acceptable
 from .loads import best_bound, energy
-from .partial_schedules.model import eligible
-from .proving import ask_solver
 from .splitting import split
-from .strategy import MOST_DEVICES, MOST_EXACT, Context, Strategy
+from .strategy import MOST_DEVICES, Context, Strategy
 
 if TYPE_CHECKING:
     from .smt.solver import Steps
 
 MOST_ENERGY: Final = 64
 """Phases up to which every interval is looked at."""
-MOST_LINKED: Final = 32
-"""Phases up to which the solver is asked between the two parts of the search over partial schedules."""
 WIDTHS: Final = (1, 2, 4, 16)
 """Devices of a class that the shares of the LP relaxation are tried on, where there are many."""
-FIRST_STATES: Final = 4
-"""The part of the search over partial schedules that comes before the solver."""
-LARGE_STATES: Final = 3
-"""How much more is searched where the solver is not asked."""
-FIRST_STEPS: Final = 4_000_000
-FIRST_SHARE: Final = 5
-"""The solver is asked so many steps, or such a part, between the two parts of the search over partial schedules."""
-STATES: Final = 200_000_000
-"""Partial schedules looked at when a bound is derived again."""
 
 # ------------------------------------------------------------------------------------- one cut phase
 
@@ -84,48 +70,6 @@ ENERGETIC: Final = Strategy(
     "energetic", "no interval has more work than all devices can do in it",
     _energetic, lambda context: len(context.problem.phases) <= MOST_ENERGY,
     lambda context, bound, _: energy(context.bounds, best_bound(context.bounds).ticks).ticks >= bound, of_chunks=True,
-)  # fmt: skip
-
-# ------------------------------------------------------------------------------------- partial schedules
-
-
-def _partial_schedules(context: Context) -> None:
-    """Small graphs, of which the search knows little at first, are asked of the solver in between: it is quicker where delays
-    are long."""
-    from .partial_schedules.search import solve, states_of  # array library
-
-    found, budget, bounds = context.found, context.budget, context.bounds
-    if found.schedule is None:
-        return
-    count = len(context.problem.phases)
-    work = budget.states if count <= MOST_EXACT else budget.states * LARGE_STATES
-    states = states_of(bounds, work)
-    if states is None:
-        return
-    for share in (FIRST_STATES, 1):
-        states.left = work // share
-        bound, decisions = solve(states, found.bound, found.schedule.makespan)
-        if decisions is not None:
-            found.offer(context.timer.lay_out(decisions))
-        found.raise_bound(bound, "search")
-        if found.met or share == 1 or count > MOST_LINKED:
-            break
-        if budget.steps != 0 and "z3" not in budget.without:
-            steps = FIRST_STEPS if budget.steps is None else budget.steps // FIRST_SHARE
-            ask_solver(context, replace(budget, steps=steps))
-        if found.met:
-            break
-
-
-def _states_refute(context: Context, bound: int, steps: Steps) -> bool:
-    from .partial_schedules.search import refuted  # array library
-
-    return refuted(context.bounds, bound - 1, STATES)
-
-
-PARTIAL_SCHEDULES: Final = Strategy(
-    "partial-schedules", "dynamic programming over partial schedules of whole phases with delays, under dominance",
-    _partial_schedules, lambda context: eligible(context.bounds), _states_refute,
 )  # fmt: skip
 
 # ------------------------------------------------------------------------------------- LP relaxation

@@ -27,7 +27,7 @@ MOST_PHASES: Final = 64
 """Phases up to which chunks are tried: what they hide is a part of few long steps."""
 STARTS: Final = 4
 """Plans whose shards are cut."""
-SEARCH: Final = Budget(200, 0, None, 0, frozenset(("fewer-devices", "slivers")))
+SEARCH: Final = Budget(200, 0, without=frozenset(("fewer-devices", "slivers")))
 """For the plans without limits."""
 SHARE: Final = 5
 """Chunks are tried where copies take one part in so many of the schedule."""

@@ -14,12 +14,12 @@ from ..answer import Answer, Baseline, Conflict, Proof, Schedule, Status
 from ..problem import Problem
 from ..timeline.orders import order_of
 from ..timeline.timing import Timer
-from .bounding import ENERGETIC, LP_RELAXATION, PARTIAL_SCHEDULES, PATHS, SINGLE_SPLIT
+from .bounding import ENERGETIC, LP_RELAXATION, PATHS, SINGLE_SPLIT
 from .budget import DEFAULT, PROVE, Budget
 from .chunking import IN_CHUNKS, pays
 from .costs import Costs
 from .found import Found, guarded
-from .proving import RELAXATION, Z3
+from .proving import Z3
 from .scaling import common_ticks, in_larger_ticks, in_own_ticks
 from .searching import (
     ACTIVITY_LISTS,
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from .smt.solver import Steps
 
 STRATEGIES: Final[tuple[Strategy, ...]] = (
-    BASELINES, SINGLE_SPLIT, PATHS, ENERGETIC, PARTIAL_SCHEDULES, LP_RELAXATION, LIST_SCHEDULING, ROLLING, UNIFORM, CHAINS,
-    FEWER_DEVICES, ACTIVITY_LISTS, ROW_SHIFTS, ANNEALING, RELAXATION, Z3, IN_CHUNKS, SLIVERS,
+    BASELINES, SINGLE_SPLIT, PATHS, ENERGETIC, LP_RELAXATION, LIST_SCHEDULING, ROLLING, UNIFORM, CHAINS,
+    FEWER_DEVICES, ACTIVITY_LISTS, ROW_SHIFTS, ANNEALING, Z3, IN_CHUNKS, SLIVERS,
 )  # fmt: skip
 """From cheap to dear.  See Note [Strategies].  `benchmarks/results/strategies.md` shows what each one earns."""
 

@@ -34,7 +34,7 @@ NOTHING: Final = "none"
 """The class of devices that run nothing: no table speaks of it."""
 
 WITHOUT: Final = frozenset(
-    ("fewer-devices", "slivers", "partial-schedules", "energetic", "relaxation", "z3", "chunks")
+    ("fewer-devices", "slivers", "energetic", "z3", "chunks")
 )  # fmt: skip
 """What a plan on fewer devices is made without: what only proves, and what is done with the best of them at the end."""
 
@@ -93,7 +93,7 @@ def without_others(problem: Problem, kept: frozenset[int]) -> Problem:
 def _fewer_devices(context: Context) -> None:
     problem, budget = context.problem, context.budget
     moves = min(budget.moves, FAST.moves) * MOST_SHARED // max(MOST_SHARED, len(problem.phases))
-    small = replace(FAST, moves=moves, states=0, without=budget.without | WITHOUT)
+    small = replace(FAST, moves=moves, without=budget.without | WITHOUT)
     for kept in _spread(subsets(problem)):
         answer = None if context.plan_other is None else context.plan_other(without_others(problem, kept), small)
         if answer is not None and answer.schedule is not None:

@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from ...constraints import restrictions
 from ...problem import Directive, Problem
 
 Arc: TypeAlias = tuple[int, int]
-MOST_TURNS: Final = 200_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from ..violation import Rule, Violation
 from .clock import value_of
 from .facts import Facts
 
-METHODS: Final = ("none", "bound", "certificate", "search", "z3")
+METHODS: Final = ("none", "bound", "certificate", "z3")
 ADVISORY: Final = (
     "Answer.baselines", "Baseline.name", "Baseline.ticks", "Answer.speculated", "Answer.failures", "Proof.method", "Proof.detail",
     "Conflict.facts", "Conflict.hint", "Conflict.phase", "Queue.name",
