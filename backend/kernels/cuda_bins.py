@@ -18,9 +18,8 @@ from typing import Final
 from ...typechecker.elements import Kind
 from ...typechecker.scalars import neutral
 from .cuda_math import number
-from .cuda_reductions import SHARED, THREADS
 from .cuda_scalars import STORED, Functions, combine
-from .cuda_words import PRELUDE
+from .cuda_words import PRELUDE, SHARED, THREADS
 
 SCATTER: Final = "scatter"
 PRIVATE: Final = "shared"

@@ -3,7 +3,7 @@
 Operand 0 is what is read, which does not move on the axis that is indexed; operand 1 has the indices or the amounts.  The scalars
 are the items of that axis and the bytes between them.  Complex numbers are two floats: operand 2 is the imaginary parts.
 
-Neighbours: `ir` (`FETCH`), `cuda_scalars` (`PROVED`), `backend.run.cuda.fetching` (binds these).
+Neighbours: `ir` (`FETCH`, `PROVED`), `backend.run.cuda.fetching` (binds these).
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ from ...typechecker.elements import Kind
 from ...typechecker.sizes import number
 from .build import Body
 from .complexes import PART
-from .cuda_scalars import PROVED
-from .ir import FETCH, Apply, Argument, Coordinate, Literal, Load, Node, Result
+from .ir import FETCH, PROVED, Apply, Argument, Coordinate, Literal, Load, Node, Result
 
 
 class _Writer:

@@ -3,7 +3,7 @@
 The meanings are those of `backend.scalar`, to the bit: no contraction (`--fmad=false`), nothing divides by zero.  Signed
 arithmetic goes through unsigned words, as overflow has no meaning in C++.
 
-Neighbours: `cuda_math` (constants, functions by polynomials), `cuda_text` (loops around this), `ir`.
+Neighbours: `cuda_math` (constants, functions by polynomials), `loops.cuda` (loops around this), `ir`.
 """
 
 from __future__ import annotations
@@ -13,17 +13,13 @@ import struct
 from dataclasses import dataclass, field
 from typing import Final
 
-from ...typechecker import scalars
 from ...typechecker.elements import Kind
 from ..scalar.table import Definition, definition, is_plain
 from .cuda_math import TYPES, WORDS, CudaFunction, Expression, defined, number
-from .ir import FETCH, Apply, Literal
+from .ir import Apply, Literal
 
 STORED: Final = TYPES | {Kind.BOOL: "u8"}
 """The type of a value in memory."""
-
-PROVED: Final = "fetch_proved"
-"""`ir.FETCH` of an index that is known to be inside."""
 
 _HELPERS: Final = {
     "place": """template <typename T> __device__ static bool is_least(T x, i64 at, T y, i64 there) {
@@ -139,7 +135,7 @@ def convert(source: Kind, target: Kind, x: str) -> str:
 # ------------------------------------------------------------------------------------------- checks
 
 _BOUNDS: Final = {Kind.BOOL: (0, 1), Kind.CHAR: (0, 0x10FFFF), Kind.U8: (0, 255), Kind.I32: (-(1 << 31), (1 << 31) - 1)}
-FAIL: Final = "*failed = 1"
+FAIL: Final = "{ *failed = 1; return; }"
 
 
 def checked(node: Apply, name: str, x: str) -> list[str]:
@@ -155,13 +151,13 @@ def checked(node: Apply, name: str, x: str) -> list[str]:
         lines = [f"const {type} {name} = {convert(source, target, x)};"]
         if source is Kind.F64:
             far, near = number(target, math.inf), number(source, math.inf)
-            lines.append(f"if (fabsf({name}) == {far} && fabs({x}) < {near}) {FAIL};")
+            lines.append(f"if (fabsf({name}) == {far} && fabs({x}) < {near}) {FAIL}")
         return lines
     if source.is_float:
         return _whole(source, name, x, x, target)
     lines = [f"const {type} {name} = {convert(source, target, x)};"]
     if target is not Kind.I64 and source is not Kind.BOOL:
-        lines.append(f"if ({_outside(target, convert(source, Kind.I64, x))}) {FAIL};")
+        lines.append(f"if ({_outside(target, convert(source, Kind.I64, x))}) {FAIL}")
     return lines
 
 
@@ -180,14 +176,9 @@ def _whole(source: Kind, name: str, exact: str, x: str, target: Kind) -> list[st
         f"const {TYPES[target]} {name} = {convert(Kind.I64, target, wide)};",
     ]
     bad = f"!{inside}" if target is Kind.I64 else f"!{inside} || {_outside(target, wide)}"
-    return [*lines, f"if ({bad}) {FAIL};"]
+    return [*lines, f"if ({bad}) {FAIL}"]
 
 
 def _outside(target: Kind, wide: str) -> str:
     low, high = _BOUNDS[target]
     return f"{wide} < {number(Kind.I64, low)} || {wide} > {number(Kind.I64, high)}"
-
-
-def may_fail(node: Apply) -> bool:
-    """May the function find that it has no value?"""
-    return node.function == FETCH or scalars.may_fail(node.function, node.kind)

@@ -18,7 +18,7 @@ operand its address and its stride in bytes on each axis; for each result its ad
 axis; then `FAILURE_WORDS` words for a failed check: the value, widened to 64 bits.  A kernel returns 0, 1 + the body
 node whose check failed, or `NO_MEMORY`.
 
-Neighbours: `build` (makes kernels), `loops.lower.kernel` and `cuda_text` (print them).
+Neighbours: `build` (makes kernels), `loops.lower.kernel` and `cards` (lower them).
 """
 
 from __future__ import annotations
@@ -38,6 +38,8 @@ FAILURE_WORDS: Final = 1
 NO_MEMORY: Final = -1
 """What a kernel returns that has no memory to work in (`rooms`)."""
 FETCH: Final = "fetch"
+PROVED: Final = "fetch_proved"
+"""`FETCH` of an index that is known to be inside."""
 NAME: Final = "kernel"
 """The name of the function that is printed."""
 

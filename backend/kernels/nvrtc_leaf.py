@@ -4,7 +4,7 @@ The library comes with the package `nvidia-cuda-nvrtc-cu12` (extra `cuda`) or, o
 through ctypes.  Programs run through
 CuPy, which has its own way to NVRTC; this one says on any machine whether a kernel compiles.
 
-Neighbours: `cuda_text` (what is compiled).
+Neighbours: `loops.cuda` (what is compiled).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The sweeps of a chain along rows: what is computed in which pass over a row, what is kept in between.
 
-Neighbours: `loops.lower.rows` and `cuda_rows` (write the sweeps), `graph.chains` (bodies).
+Neighbours: `loops.lower.rows` and `card_rows` (write the sweeps), `graph.chains` (bodies).
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class Sweeps:
     levels: tuple[int, ...]
 
 
-def plan_sweeps(kernel: Kernel, is_row: tuple[bool, ...]) -> Sweeps:
-    """What is computed in which sweep."""
+def plan_sweeps(kernel: Kernel, is_row: tuple[bool, ...], *, keeps: bool = True) -> Sweeps:
+    """What is computed in which sweep; unless it `keeps`, all that it needs."""
     body = kernel.body
     elements: set[int] = set()
     levels: list[int] = []
@@ -78,7 +78,7 @@ def plan_sweeps(kernel: Kernel, is_row: tuple[bool, ...]) -> Sweeps:
             if place not in elements or place in sweep.nodes:
                 continue
             node = body[place]
-            if levels[place] < now and costs[place] > _AGAIN:
+            if keeps and levels[place] < now and costs[place] > _AGAIN:
                 if place not in kept:
                     kept[place] = len(kept)
                     sweeps[levels[place]].keeps.append(place)

@@ -279,13 +279,13 @@ class _Rules:
         kinds = [outer.kind for outer in around]
         vector = next((outer for outer in around if outer.kind is LoopKind.VECTOR), None)
         if vector is not None:
-            if loop.kind is not LoopKind.SERIAL:
-                self.wrong("in a vector loop there are serial loops only")
+            if loop.kind is LoopKind.PARALLEL or (loop.kind is LoopKind.VECTOR and loop.carried):
+                self.wrong("in a vector loop there are serial loops, or vector loops that carry nothing")
             inner = within(vector) - {inside.index for inside in walk(vector.body) if isinstance(inside, For)}
             if any(name in inner for form in (*loop.lower, *loop.upper) for name, _ in form.terms):
                 self.wrong(f"its bounds depend on the vector loop over {vector.index}")
-        if loop.kind is LoopKind.PARALLEL and LoopKind.PARALLEL in kinds:
-            self.wrong("parallel loops stand at one level")
+        if loop.kind is LoopKind.PARALLEL and LoopKind.PARALLEL in kinds and kinds[-1] is not LoopKind.PARALLEL:
+            self.wrong("parallel loops stand directly in each other")
         if loop.kind is not LoopKind.SERIAL and loop.until is not None:
             self.wrong("only serial loops end early")
         if loop.kind is LoopKind.PARALLEL and loop.carried:

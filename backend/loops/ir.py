@@ -13,9 +13,11 @@ upper the least of its own, so that triangles and tiles are loops.
     items whose number is a constant of at most `LANES`, in the order of sums (halved; what was carried before is not joined);
     several run at once, and no result of the program shows how many.  Other statements may use what an iteration yields to a
     reduction that is exact in any order, which makes it a scan: all that has been joined up to there.  `until` is not allowed;
-    loops inside are SERIAL, and their bounds depend on nothing that an iteration computes but their indices.
-  * PARALLEL: iterations are independent and carry nothing; they may run on several threads.  Views that are SCRATCH and `private`
-    belong to one thread.
+    loops inside are SERIAL, or VECTOR ones that carry nothing, and their bounds depend on nothing that an iteration computes but
+    their indices.
+  * PARALLEL: iterations are independent and carry nothing; they may run on several threads.  Those inside another stand directly
+    in it.  Views that are SCRATCH and `private` belong to one thread.
+On cards iterations of PARALLEL loops are blocks of threads, to which private views belong, and those of VECTOR loops threads.
 
 Note [Memory].  A view is base, shape and strides of items of one kind; the caller gives base and strides.  Views of role INPUT
 are only read.  BOOL items are bytes, any non-zero byte is true when loaded, true is stored as 1.  Different views never overlap.
@@ -28,7 +30,7 @@ nothing else; it may leave the program.  What was in a box that it writes is und
 Calls stand in no VECTOR loop.
 
 Neighbours: `lower` makes programs, `check` verifies them, `interpret` is their meaning, `text` prints and reads them, `llvm`
-makes machine code.
+and `cuda` make machine code.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ Note [Tree].  Blocks are the leaves of a binary tree of neighbours, in which a l
 wait on a stack, one a level, and are joined as a binary counter carries: with those of all levels below the counter's lowest zero
 after each block, with all that are left after the last.
 
-Neighbours: `backend.run.sums` and `backend.run.scans` (the definitions); `lower.structured` (asks).
+Neighbours: `backend.run.sums` and `backend.run.scans` (the definitions); `threads` (cards); `lower.structured` (asks).
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ _LEVELS: Final = 28
 """Of a binary tree of blocks."""
 _FILLED: Final = 64
 """Items of whole vectors, however many go together."""
-_HELD: Final = 64
+HELD: Final = 64
 """Lanes of a cell that are in memory: the others are joined with them in registers."""
 
 MOST: Final = BLOCK << _LEVELS
@@ -239,7 +239,7 @@ class _Across(_Block):
 
     def __init__(self, b: Builder, sums: Sequence[Sum], items: Callable[[Index], Items], most: int, cells: Cells) -> None:
         self.cells = cells
-        super().__init__(b, sums, items, most, _HELD)
+        super().__init__(b, sums, items, most, HELD)
 
     @property
     def width(self) -> tuple[Index, ...]:
@@ -253,13 +253,13 @@ class _Across(_Block):
     def write(self, start: Index, length: Index) -> None:
         """Halving joins lane i with lane i + 128, then with lane i + 64: that is done before they are stored."""
         b = self.b
-        for half in (0, _HELD) if self.most > _HELD else (0,):
+        for half in (0, HELD) if self.most > HELD else (0,):
             held = plus(length, Index((), -half)), Index((), self.held)
             with b.loop(LoopKind.SERIAL, (ZERO,), held) as lane, self.each() as cell:
                 items = self.items(cell)
                 total = self.down(start, plus(at(lane.index), Index((), half)), length, items)
-                if self.most > half + 2 * _HELD:
-                    other = plus(at(lane.index), Index((), half + 2 * _HELD))
+                if self.most > half + 2 * HELD:
+                    other = plus(at(lane.index), Index((), half + 2 * HELD))
                     total = self.joined(total, self.down(start, other, length, items))
                 if half:
                     self.join(at(lane.index), cell, total)

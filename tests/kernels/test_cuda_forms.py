@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,7 @@ import pytest
 from rho import backend
 from rho.backend.graph.phases import Structured
 from rho.backend.kernels import policy
-from rho.backend.kernels.cuda_reductions import SHARED, across_blocks, along_blocks
-from rho.backend.kernels.cuda_text import cuda_text
+from rho.backend.kernels.cuda_words import SHARED
 from rho.backend.run.failures import CheckFailed
 from rho.tests.backend import cuda_stub
 from rho.tests.backend.differential import checked
@@ -20,7 +20,7 @@ from rho.tests.kernels import cuda_host
 from rho.tests.kernels.phases import apply, phase, projection, read, run
 from rho.tests.kernels.test_complexes import KINDS, PART, numbers, same
 from rho.tests.kernels.test_cuda_semantics import on_card
-from rho.tests.kernels.test_cuda_text import kernel_of
+from rho.tests.kernels.test_cuda_text import kernel_of, text_of
 from rho.typechecker.elements import Kind
 
 pytestmark = pytest.mark.skipif(cuda_host.COMPILER is None, reason="no C++ compiler")
@@ -153,19 +153,15 @@ def test_rows_and_columns_of_every_length(length: int) -> None:
         agree(phase(space, [projection(space, columns.shape, [1, 0])], [read(0, Kind.F64)], [0], "add"), [columns])
 
 
-def test_blocks_of_threads() -> None:
-    assert (along_blocks(1000, 4), along_blocks(1000, 200), along_blocks(1000, 4097), along_blocks(1, 1)) == (16, 1000, 2000, 1)
-    assert (across_blocks(1000, 4), across_blocks(1000, 200), across_blocks(1000, 4097)) == (4, 32, 64)
-
-
 def test_more_states_than_shared_memory_holds() -> None:
-    """Some are joined after the others, in the same memory."""
+    """Fewer lanes are held there; their threads join the others."""
     count, lots = 700, 30
     body = [read(0, Kind.F64), *(apply("mul", (0, i), Kind.F64) for i in range(lots))]
     for space, strides in (([3, count], (count * 8, 8)), ([count, 3], (8, count * 8))):
         made = phase(space, [projection(space, space, [0, 1])], body, range(lots), "add")
-        source = cuda_text(kernel_of(made, [Kind.F64], [strides], tuple(space))).source
-        assert f"__shared__ double room[{SHARED // 8}];" in source and source.count("__shared__") == 1
+        source = text_of(kernel_of(made, [Kind.F64], [strides], tuple(space))).source
+        rooms = re.findall(r"__shared__ double \w+\[(\d+)\];", source)
+        assert len(rooms) == lots and 8 * sum(map(int, rooms)) <= SHARED
     x = np.random.default_rng(1).standard_normal((3, count)) * 1.01
     agree(phase([3, count], [projection([3, count], [3, count], [0, 1])], body, range(lots), "add"), [x])
     turned = [projection([3, count], [count, 3], [1, 0])]

@@ -13,7 +13,8 @@ from rho.backend.graph.phases import ApplyNode, ConstantNode, Structured, ValueI
 from rho.backend.kernels import policy
 from rho.backend.kernels.build import build_body
 from rho.backend.run.cpu.kinds import DTYPES
-from rho.backend.run.cuda.launching import Modules, compile_structured
+from rho.backend.run.cuda.launching import compile_structured
+from rho.backend.run.cuda.modules import Modules
 from rho.backend.run.failures import CheckFailed
 from rho.tests.backend import cuda_stub
 from rho.tests.kernels import cuda_host

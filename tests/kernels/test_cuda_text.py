@@ -18,14 +18,16 @@ from rho.backend.graph.phases import Loop, Structured, ValueId
 from rho.backend.kernels import nvrtc_leaf
 from rho.backend.kernels.build import build_body, build_kernel
 from rho.backend.kernels.cuda_bins import grouped_text, scatter_text
-from rho.backend.kernels.cuda_parameters import Role, parameters
-from rho.backend.kernels.cuda_text import PRELUDE, CudaText, cuda_text
+from rho.backend.kernels.cuda_words import PRELUDE
 from rho.backend.kernels.ir import Form, Kernel
 from rho.backend.kernels.loops import build_loop, merge_loop
 from rho.backend.kernels.nest import plan_nest
+from rho.backend.loops.cuda import CudaText, cuda_text
+from rho.backend.loops.lower.cards import CardCode
 from rho.backend.run.cpu.kinds import DTYPES, FILLS
-from rho.backend.run.cuda.launching import Launch, Modules, compile_structured
+from rho.backend.run.cuda.launching import Launch, compile_structured
 from rho.backend.run.cuda.layouts import compile_reading
+from rho.backend.run.cuda.modules import Modules
 from rho.lang.diagnostics import RhoError
 from rho.tests.backend import cuda_stub
 from rho.tests.backend.differential import checked
@@ -47,45 +49,51 @@ def kernel_of(made: Structured, kinds: list[Kind], strides: list[tuple[int, ...]
 
 # ------------------------------------------------------------------------------------------- goldens
 
-MAP = """extern "C" __global__ void __launch_bounds__(256) kernel(const i64 n0, const char *p0, const char *p1, float *r0) {
-  for (i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x; i < n0; i += (i64)gridDim.x * blockDim.x) {
-    const i64 a0 = i;
-    const float v0 = *(const float *)(p0 + a0 * 4);
-    const float v1 = *(const float *)(p1);
-    const float v2 = v0 * v1;
-    r0[i] = v2;
+MAP = """extern "C" __global__ void __launch_bounds__(256) nest0(const i64 n0_, const i64 o0_, const char *x0, \
+const i64 x0_0, const char *x1, const i64 x1_0, char *y0, const i64 y0_0) {
+  const float v1_ = *(const float *)(x1);
+  for (i64 at1 = (i64)blockIdx.x * blockDim.x + threadIdx.x; at1 < n0_; at1 += (i64)gridDim.x * blockDim.x) {
+    const i64 k2_ = at1;
+    const float v3_ = *(const float *)(x0 + k2_ * 4LL);
+    const float v4_ = v3_ * v1_;
+    *(float *)(y0 + k2_ * 4LL) = v4_;
   }
 }
 """
 
 
+def text_of(kernel: Kernel) -> CudaText:
+    return cuda_text(CardCode(kernel).program())
+
+
 def test_a_map() -> None:
     body = [read(0, Kind.F32), read(1, Kind.F32), apply("mul", (0, 1), Kind.F32)]
     made = phase([9], [projection([9], [9], [0]), projection([9], [], [])], body, [2])
-    text = cuda_text(kernel_of(made, [Kind.F32] * 2, [(4,), (0,)], (9,)))
+    text = text_of(kernel_of(made, [Kind.F32] * 2, [(4,), (0,)], (9,)))
     assert text.source == PRELUDE + MAP
-    assert [p.name for p in text.parameters] == ["n0", "p0", "p1", "r0"]
+    assert [grid.blocks({"n0": 1000}) for grid in text.grids] == [4] and not text.is_checked and not text.scratch
 
 
 def test_forms() -> None:
-    """The threads of a row, and those of a column, share memory; both leave partial results that `finish` joins."""
-    made = phase([9, 999], [projection([9, 999], [9, 999], [0, 1])], [read(0, Kind.F64)], [0], "add")
-    rows = kernel_of(made, [Kind.F64], [(999 * 8, 8)], (9, 999))
-    columns = kernel_of(made, [Kind.F64], [(8, 72)], (9, 999))
+    """The threads of a row, and those of a column, share memory; both leave partial results, which a second nest joins."""
+    made = phase([9, 9999], [projection([9, 9999], [9, 9999], [0, 1])], [read(0, Kind.F64)], [0], "add")
+    rows = kernel_of(made, [Kind.F64], [(9999 * 8, 8)], (9, 9999))
+    columns = kernel_of(made, [Kind.F64], [(8, 72)], (9, 9999))
     assert (rows.form, columns.form) == (Form.ALONG, Form.ACROSS)
-    along, across = cuda_text(rows).source, cuda_text(columns).source
-    assert "__shared__ double lanes0[256];" in along and along.count("__syncthreads();") == 3
-    assert "__shared__ double strands0[256];" in across and "__brev" in across and across.count("__syncthreads();") == 3
-    assert along.split('extern "C"')[2] == across.split('extern "C"')[2]
+    along, across = text_of(rows), text_of(columns)
+    assert "__shared__ double lanes1[256];" in along.source and "__shared__ double lanes1[2048];" in across.source
+    sizes = {"n0": 9, "n1": 9999, "blocks": 3}
+    assert [grid.blocks(sizes) for grid in along.grids] == [27, 9] and [grid.blocks(sizes) for grid in across.grids] == [3, 9]
+    short = cuda_text(CardCode(rows, 256).program())
+    assert len(short.grids) == 1 and not short.scratch
 
 
-def test_parameters_say_what_is_used() -> None:
-    """No stride where it is known, none of an operand that the results do not need, a flag only with checks."""
+def test_what_is_not_needed_is_not_computed() -> None:
+    """Nothing is loaded of an operand that the results do not need; a flag is taken only with checks."""
     body = [read(0, Kind.F64), read(1, Kind.F64), apply("neg", (1,), Kind.F64), apply("floor", (0,), Kind.F64)]
     made = phase([5, 7], [projection([5, 7], [5, 7], [0, 1])] * 2, body, [3])
-    roles = [(p.role, p.which, p.axis) for p in parameters(kernel_of(made, [Kind.F64] * 2, [(80, 16), (56, 8)], (5, 7)))]
-    assert roles == [(Role.SIZE, 0, 0), (Role.SIZE, 1, 0), (Role.ADDRESS, 0, 0), (Role.STRIDE, 0, 0), (Role.STRIDE, 0, 1),
-                     (Role.RESULT, 0, 0), (Role.FAILED, 0, 0)]  # fmt: skip
+    text = text_of(kernel_of(made, [Kind.F64] * 2, [(80, 16), (56, 8)], (5, 7)))
+    assert text.is_checked and "*failed = 1; return;" in text.source and "(x1 +" not in text.source
 
 
 def test_nothing_is_rounded_otherwise_than_the_processor_does() -> None:
@@ -194,12 +202,12 @@ def test_nvrtc_accepts_every_function() -> None:
     texts = []
     for made, arrays in functions(EXACT):
         kind = next(k for k, d in DTYPES.items() if d == arrays[0].dtype)
-        texts.append(cuda_text(kernel_of(made, [kind] * 2, [(kind.bytes,)] * 2, (333,))))
+        texts.append(text_of(kernel_of(made, [kind] * 2, [(kind.bytes,)] * 2, (333,))))
     for kind in (Kind.F32, Kind.F64):
         body = [read(0, kind), *(apply(f, (0,), kind) for f in ("exp", "ln", "erf")),
                 *(apply("circular", (0,), kind, k) for k in (1, 7))]  # fmt: skip
         made = phase([9], [projection([9], [9], [0])], body, range(1, len(body)))
-        texts.append(cuda_text(kernel_of(made, [kind], [(kind.bytes,)], (9,))))
+        texts.append(text_of(kernel_of(made, [kind], [(kind.bytes,)], (9,))))
     made_all = nvrtc_leaf.compile_text(together([text.source for text in texts]))
     assert not made_all.log
 
@@ -236,7 +244,8 @@ def test_nvrtc_accepts_what_runs_launch(monkeypatch: pytest.MonkeyPatch) -> None
         core = checked(DECLARED + text)
         if core is not None:
             run_on_card(core, data(23, 3, 40))
-    assert sum(bool(re.search(r" a\d[pm]\d+ ", code)) for code in seen) >= 2 and sum("turn" in code for code in seen) >= 1
+    assert sum(bool(re.search(r" n\d_ <= i\d+_;| i\d+_ < 0LL;| i\d+_ < \(0LL\);", code)) for code in seen) >= 2
+    assert any("break;" in code and "nest1" not in code for code in seen)
     assert any(" tiles(" in code for code in seen) and any(" lines(" in code for code in seen)
     made = nvrtc_leaf.compile_text(together(list(seen)))
     assert not made.log and made.ptx.count(".entry") == "".join(seen).count('extern "C"')
@@ -268,5 +277,5 @@ def test_nvrtc_says_what_is_wrong() -> None:
 
 
 def test_the_samples_are_not_empty() -> None:
-    kinds = {p.role for program in PROGRAMS[::16] for t in texts_of(program, 23, 3, 40) for p in t.parameters}
-    assert {Role.SIZE, Role.ADDRESS, Role.RESULT} <= kinds
+    texts = [text for program in PROGRAMS[::8] for text in texts_of(program, 23, 3, 40)]
+    assert len(texts) > 4 and any(text.scratch or len(text.grids) > 1 or "__shared__" in text.source for text in texts)

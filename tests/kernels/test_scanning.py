@@ -10,7 +10,7 @@ import pytest
 
 from rho.backend.kernels import policy, store
 from rho.backend.kernels.cuda_scan import CARRY, LINES, TILES, TOTALS, scan_text
-from rho.backend.kernels.cuda_text import THREADS
+from rho.backend.kernels.cuda_words import THREADS
 from rho.backend.kernels.ir import BLOCK
 from rho.backend.kernels.llvm_leaf import is_installed
 from rho.backend.loops import written

@@ -16,6 +16,8 @@ def test_programs_that_are_right(name: str) -> None:
 
 
 PROVED = {
+    "spaces": "output y: f64[n, n, n, n] for i in 0..n parallel { for j in 0..n parallel { "
+              "for r in 0..n vector { for s in 0..n vector { y[i, j, r, s] = z } } } }",
     "a triangle": "output y: f64[n, n] for i in 0..n parallel { for j in 0..i vector { y[i, j] = z } }",
     "its mirror image": "output y: f64[n, n] for i in 0..n parallel { for j in 0..i vector { y[j, i] = z } }",
     "both": "output y: f64[n, n] for i in 0..n parallel { for j in 0..i vector { y[j, i] = z y[i, j] = z } }",
@@ -136,8 +138,10 @@ WRONG = {
     "until": ("for i in 0..n serial until i { }", "is i64, not bool"),
     "vector until": ("for i in 0..n vector until b { }", "end early"),
     "parallel carries": ("t: f64 = 1.0 for i in 0..n parallel carried (s: f64 = t -> s => r) { }", "carries nothing"),
-    "parallel in parallel": ("for i in 0..n parallel { for j in 0..n parallel { } }", "one level"),
-    "vector in vector": ("for i in 0..n vector { for j in 0..n vector { } }", "serial loops only"),
+    "parallel in parallel": ("for i in 0..n parallel { for j in 0..n serial { for k in 0..n parallel { } } }", "directly"),
+    "parallel in vector": ("for i in 0..n vector { for j in 0..n parallel { } }", "that carry nothing"),
+    "a sum in vector": ("for i in 0..n vector { for j in 0..n vector carried (s: i64 = n -> u => r by add) "
+                        "{ u: i64 = add(s, j) } }", "that carry nothing"),
     "bounds of a lane": ("for i in 0..n vector { for j in 0..i serial { } }", "depend on the vector"),
     "bounds of a lane's number": ("for i in 0..n vector { k = index i for j in 0..k serial { } }", "depend on the vector"),
     "serial reduction": ("for i in 0..n serial carried (s: i64 = n -> u => r by add) { u: i64 = add(s, i) }", "reductions"),

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from math import nan
-from typing import Final
+from typing import ClassVar, Final
 
 from ....typechecker.elements import Kind
 from ....typechecker.scalars import is_ordered, may_fail, neutral
@@ -53,12 +53,17 @@ def program_of(kernel: Kernel) -> Program:
 
 
 class Lowering(KernelItems):
-    """The loops of a kernel."""
+    """The loops of a kernel.  `outer`: the kind of those over axes that are not the vector axis, behind no other."""
+
+    outer: ClassVar = LoopKind.SERIAL
 
     def program(self) -> Program:
         self.write()
-        return Program("kernel", (*self.sizes, *self.origins, *self.scalars), (*self.views, *self.b.views.values()),
-                       (*self.b.preamble, *self.b.statements))  # fmt: skip
+        return Program("kernel", self.parameters, (*self.views, *self.b.views.values()), (*self.b.preamble, *self.b.statements))
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        return (*self.sizes, *self.origins, *self.scalars)
 
     # ------------------------------------------------------------------------------------------- loops
 
@@ -68,7 +73,7 @@ class Lowering(KernelItems):
             rest, stretches = self.stretches() if kernel.steps else (ZERO, ZERO)
             self.compute(self.at_depth(0), point, self.known)
             for axis in range(kernel.vector_axis - self.has_few_columns):
-                loop = loops.enter_context(self.b.range(LoopKind.SERIAL, at(self.sizes[axis])))
+                loop = loops.enter_context(self.b.range(self.outer, at(self.sizes[axis])))
                 point.append(at(loop.index))
                 self.compute(self.at_depth(axis + 1), point, self.known)
             if self.has_few_columns:

@@ -16,6 +16,7 @@ from ....typechecker.scalars import may_fail
 from ...kernels.build import late_nodes
 from ...kernels.ir import (
     FETCH,
+    PROVED,
     Accumulator,
     Apply,
     Argument,
@@ -128,7 +129,7 @@ class KernelItems:
             case Coordinate(axis):
                 return frozenset({axis})
             case Apply(args=args):
-                moves = kernel.operands[node.parameter].moves if node.function == FETCH else ()
+                moves = kernel.operands[node.parameter].moves if node.function in (FETCH, PROVED) else ()
                 return frozenset(axis for axis, on in enumerate(moves) if on).union(*(self.axes[arg] for arg in args))
             case Accumulator():
                 return frozenset({kernel.axes - 1})
@@ -168,18 +169,19 @@ class KernelItems:
                 return b.number(plus(point[axis], at(self.origins[axis])))
             case Apply(function, args, compute, kind, parameter):
                 registers = [known[arg] for arg in args]
-                if function == FETCH:
-                    return self.fetch(place, parameter, registers, point)
+                if function in (FETCH, PROVED):
+                    return self.fetch(place, node, registers, point)
                 if function == "ipow":
                     return power(b, registers[0], registers[1], kind)
                 if not may_fail(function, kind):
                     return b.apply(function, registers, compute, kind, parameter)
                 return b.apply(function, b.where(self.mask, registers, compute), compute, kind, parameter, place)
 
-    def fetch(self, place: int, operand: int, registers: Sequence[str], point: Sequence[Index]) -> str:
-        """An item by an index, which is checked."""
-        b, (index, count, stride) = self.b, registers
-        b.fail(place, b.apply("outside", (index, count), Kind.I64, Kind.BOOL), (index,))
+    def fetch(self, place: int, node: Apply, registers: Sequence[str], point: Sequence[Index]) -> str:
+        """An item by an index, which is checked unless it is known to be inside."""
+        b, (index, count, stride), operand = self.b, registers, node.parameter
+        if node.function == FETCH:
+            b.fail(place, b.apply("outside", (index, count), Kind.I64, Kind.BOOL), (index,))
         shift = b.constant(Kind.I64, self.kernel.operands[operand].kind.bytes.bit_length() - 1)
         items = b.apply("shr", (shift, stride), Kind.I64, Kind.I64)
         ahead = b.apply("mul", (index, items), Kind.I64, Kind.I64)

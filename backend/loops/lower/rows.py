@@ -11,7 +11,8 @@ with vectors across rows: its last axis is the row, the one before it counts row
 Note [Short rows].  Such rows are shorter than the lanes of a block, so the order of sums is halving: item i with item i + 16,
 then with item i + 8, and so on; what is absent is left out.
 
-Neighbours: `kernel` (nodes and views), `orders` (sums), `graph.chains` (bodies), `run.cpu.rows` (binds this).
+Neighbours: `kernel` (nodes and views), `orders` (sums), `card_rows` (the same on cards), `graph.chains` (bodies), `run.cpu.rows`
+(binds this).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Final
+from typing import ClassVar, Final
 
 from ....typechecker.elements import Kind
 from ....typechecker.scalars import is_ordered, neutral
@@ -59,11 +60,13 @@ def program_of(rows: RowsCode) -> Program:
     return (_SideBySide if rows.kernel.form is Form.ACROSS else _OneByOne)(rows).program()
 
 
-class _Rows(Lowering):
-    """`scratch`: views of nodes that are kept."""
+class Rows(Lowering):
+    """`scratch`: views of nodes that are kept.  `keeps`: are there any?"""
+
+    keeps: ClassVar = True
 
     def __init__(self, rows: RowsCode) -> None:
-        self.rows, self.plan = rows, plan_sweeps(rows.kernel, rows.is_row)
+        self.rows, self.plan = rows, plan_sweeps(rows.kernel, rows.is_row, keeps=self.keeps)
         super().__init__(rows.kernel)
         self.scratch = {place: self.room(kind_of(self.kernel, place)) for place in self.plan.kept}
 
@@ -150,7 +153,7 @@ class _Rows(Lowering):
         return [(s.kind, self.b.constant(s.kind, bits_of(s.kind, neutral(s.function, s.kind))), s.function) for s in sums]
 
 
-class _OneByOne(_Rows):
+class _OneByOne(Rows):
     """Vectors along the row."""
 
     def __init__(self, rows: RowsCode) -> None:
@@ -194,7 +197,7 @@ class _OneByOne(_Rows):
         return super().node(place, point, known)
 
 
-class _SideBySide(_Rows):
+class _SideBySide(Rows):
     """Vectors across rows, item after item."""
 
     def room(self, kind: Kind) -> str:

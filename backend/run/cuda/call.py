@@ -13,7 +13,7 @@ from ....typechecker.elements import Kind
 from ....typechecker.sizes import Size
 from ...graph.phases import LibraryPhase
 from ..device import Types
-from .launching import Modules
+from .modules import Modules
 
 Arrays: TypeAlias = tuple[Any, ...]
 

@@ -34,9 +34,10 @@ from ..cpu.loops import LoopRunner
 from ..device import Kernel, Types, one_by_one
 from ..failures import CheckFailed
 from .cupy_leaf import cupy, errors
-from .launching import Modules, compile_structured
+from .launching import compile_structured
 from .library import compile_library
 from .loops import compile_loop
+from .modules import Modules
 from .rows import compile_rows
 from .staging import PINNED, Staging
 

@@ -18,8 +18,9 @@ from ...kernels.build import Body
 from ...kernels.cuda_fetch import cycling, gathering, operand_kinds, rotating
 from ..cpu.kinds import DTYPES, FILLS
 from .call import Call
-from .launching import Launch, Modules
+from .launching import Launch
 from .layouts import Placed
+from .modules import Modules
 from .selecting import check_indices
 from .sorting import sorted_items
 

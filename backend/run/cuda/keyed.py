@@ -15,7 +15,7 @@ from ....typechecker.elements import Kind
 from ....typechecker.scalars import identity_of, neutral
 from ...kernels.complexes import PART
 from ...kernels.cuda_bins import GROUPED, PRIVATE, SCATTER, fits_shared, grouped_text, is_scattered, scatter_text
-from ...kernels.cuda_reductions import THREADS
+from ...kernels.cuda_words import THREADS
 from ..cpu.kinds import DTYPES
 from ..failures import CheckFailed
 from .call import Call

@@ -7,14 +7,14 @@ runs on the host, which knows what to say.
 Note [Views].  CuPy arrays over given memory do not say whom they share it with, so no such array becomes a value: a phase that
 only renames indices copies.
 
-Neighbours: `kernels.cuda_text` (the text), `layouts` (reads), `loops` (repeated bodies), `cpu.compiled` (the same on the host).
+Neighbours: `loops.lower.cards` (the programs), `modules` (launches), `layouts` (reads), `loops` (repeated bodies),
+`cpu.compiled` (the same on the host).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from math import prod
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -24,47 +24,21 @@ from ....typechecker.sizes import Size
 from ...graph.phases import AxisKind, ReadNode, Structured, ValueId
 from ...kernels.build import Body, build_body, build_kernel, joining_body
 from ...kernels.complexes import PART
-from ...kernels.cuda_parameters import Output, Parameter, Role, outputs
-from ...kernels.cuda_reductions import THREADS, across_blocks, along_blocks
-from ...kernels.cuda_text import FINISH, NAME, CudaText, cuda_text
 from ...kernels.ir import BLOCK, Form, Kernel
 from ...kernels.narrowing import narrow
 from ...kernels.nest import Nest, plan_nest
-from ...kernels.nvrtc_leaf import OPTIONS
+from ...loops.cuda import CudaText, cuda_text
+from ...loops.lower.cards import CardCode, most_of
 from ..cpu.kinds import DTYPES, FILLS
 from ..cpu.reduce import identity_array
 from ..cpu.structured import Kernel as Run
 from .layouts import Placed, Reading, compile_reading, whole
+from .modules import Modules
 
 Values: TypeAlias = Mapping[ValueId, Any]
 
-MOST_BLOCKS: Final = 1 << 20
-_VECTOR: Final = 16
+VECTOR: Final = 16
 """Of the vector registers that the IR's builder asks for, which have no meaning here."""
-
-
-class Modules:
-    """The compiled texts of one device."""
-
-    def __init__(self, xp: Any) -> None:
-        self.xp = xp
-        self._modules: dict[str, Any] = {}
-        self._functions: dict[tuple[str, str], Any] = {}
-        self.launches: dict[Any, Launch] = {}
-        """Of library phases, by what they are for."""
-
-    def function(self, source: str, name: str) -> Any:
-        found = self._functions.get((source, name))
-        if found is None:
-            if source not in self._modules:
-                self._modules[source] = self.xp.RawModule(code=source, options=OPTIONS)
-            found = self._functions[source, name] = self._modules[source].get_function(name)
-        return found
-
-    def launch(self, source: str, name: str, blocks: int, args: Sequence[int]) -> None:
-        """Every argument is a word of 64 bits: a size, a stride, an address."""
-        words = tuple([np.int64(arg) for arg in args])
-        self.function(source, name)((max(1, min(blocks, MOST_BLOCKS)),), (THREADS,), words)
 
 
 def compile_structured(
@@ -111,18 +85,35 @@ def _renaming(xp: Any, phase: Structured, reads: Sequence[tuple[ValueId, Reading
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """A kernel for operands of one layout; `cells`: the sizes of its parallel loops, outermost first."""
+    """A kernel for operands of one layout; `shape`: of its results.  `is_row`: those that have an item a row, of a chain."""
 
     kernel: Kernel
     text: CudaText
     nest: Nest
-    cells: tuple[int, ...]
     shape: tuple[int, ...]
-    outputs: tuple[Output, ...]
+    is_row: tuple[bool, ...] = ()
 
-    @property
-    def is_checked(self) -> bool:
-        return any(p.role is Role.FAILED for p in self.text.parameters)
+    def words(self, scalars: Sequence[int], operands: Sequence[int], results: Sequence[int]) -> list[int]:
+        """What its functions take: scalars, addresses."""
+        kernel, sizes = self.kernel, self.nest.sizes
+        words = [*sizes, *(0 for _ in sizes), *scalars]
+        if kernel.form is not Form.MAP:
+            words.append(-(-sizes[-1] // BLOCK))
+        for address, strides in zip(operands, self.nest.strides, strict=True):
+            words += address, *strides
+        for place, (address, result) in enumerate(zip(results, kernel.results, strict=True)):
+            on_row = bool(self.is_row) and self.is_row[place]
+            words += address, *_contiguous(sizes[: kernel.result_axes - on_row], result.kind.bytes), *(0 for _ in range(on_row))
+        return words
+
+
+def _contiguous(sizes: Sequence[int], bytes: int) -> list[int]:
+    """The strides of an array in row-major order."""
+    steps: list[int] = []
+    for size in reversed(sizes):
+        steps.insert(0, bytes)
+        bytes *= size
+    return steps
 
 
 class Launch:
@@ -151,19 +142,19 @@ class Launch:
         if found is None:
             flat = [tuple(0 if n == 1 else s for n, s in zip(self.space, own, strict=True)) for own in strides]
             nest = plan_nest(self.space, self.reduces, flat, self.body.coordinates)
-            kernel = build_kernel(self.body, nest, self.operands, _VECTOR)
-            cells = nest.sizes if kernel.form is Form.MAP else nest.sizes[:-1]
+            kernel = build_kernel(self.body, nest, self.operands, VECTOR)
+            code = CardCode(kernel) if kernel.form is Form.MAP else CardCode(kernel, most_of(nest.sizes[-1]))
             shape = tuple(self.space[axis] for axis in nest.order)
-            found = self.kept[key] = Bound(kernel, cuda_text(kernel), nest, cells, shape, outputs(kernel))
+            found = self.kept[key] = Bound(kernel, cuda_text(code.program()), nest, shape)
         return found
 
     def room(self, bound: Bound, overwrite: Any) -> list[Any]:
-        """An array for each output, laid out as the nest has it."""
+        """An array for each result, laid out as the nest has it."""
         made: list[Any] = []
-        if bound.is_checked:
+        if bound.text.is_checked:
             overwrite = None  # whoever says what failed needs the operands
-        for place, output in enumerate(bound.outputs):
-            dtype = DTYPES[output.kind]
+        for place, result in enumerate(self.body.results):
+            dtype = DTYPES[result.kind]
             if place == 0 and overwrite is not None and overwrite.dtype == dtype and overwrite.shape == self.space:
                 moved = overwrite.transpose(bound.nest.order)
                 if moved.flags.c_contiguous:
@@ -174,50 +165,11 @@ class Launch:
 
     def launch(self, bound: Bound, placed: Sequence[Placed], results: Sequence[Any], scalars: Sequence[int]) -> bool:
         """Enqueue the kernel; did a check fail?"""
-        xp, kernel = self.xp, bound.kernel
-        cells = prod(bound.cells)
-        if kernel.form is Form.MAP:
-            return self._call(bound, -(-cells // THREADS), placed, results, scalars)
-        blocks = -(-bound.nest.sizes[-1] // BLOCK)
-        along = kernel.form is Form.ALONG
-        partials = results
-        if blocks > 1:
-            partials = [xp.empty((cells * blocks,), result.dtype) for result in results]
-        work = (along_blocks if along else across_blocks)(cells, bound.nest.sizes[-1])
-        if self._call(bound, work, placed, partials, scalars):
-            return True
-        if blocks > 1:
-            ends = [result for result, output in zip(results, bound.outputs, strict=True) if output.result >= 0]
-            steps = (blocks, 1) if along else (1, cells)
-            words = (cells, blocks, *steps, *(int(array.data.ptr) for array in (*partials, *ends)))
-            self.modules.launch(bound.text.source, FINISH, cells, words)
-        return False
+        addresses = [int(result.data.ptr) for result in results]
+        return self.modules.run(bound.text, bound.words(scalars, [p.address for p in placed], addresses))
 
-    def _call(self, bound: Bound, blocks: int, placed: Sequence[Placed], results: Sequence[Any], scalars: Sequence[int]) -> bool:
-        failed = self.xp.zeros((1,), np.int32) if bound.is_checked else None
-        words = [self._word(p, bound, placed, results, scalars, failed) for p in bound.text.parameters]
-        self.modules.launch(bound.text.source, NAME, blocks, words)
-        return failed is not None and bool(failed.item())
-
-    def _word(self, parameter: Parameter, bound: Bound, placed: Sequence[Placed], results: Sequence[Any],
-              scalars: Sequence[int], failed: Any) -> int:  # fmt: skip
-        match parameter.role:
-            case Role.SIZE:
-                return bound.nest.sizes[parameter.which]
-            case Role.SCALAR:
-                return scalars[parameter.which]
-            case Role.ADDRESS:
-                return placed[parameter.which].address
-            case Role.STRIDE:
-                return bound.nest.strides[parameter.which][parameter.axis]
-            case Role.RESULT:
-                return int(results[parameter.which].data.ptr)
-            case Role.FAILED:
-                return int(failed.data.ptr)
-
-    def finish(self, bound: Bound, outputs: Sequence[Any]) -> tuple[Any, ...]:
+    def finish(self, bound: Bound, results: Sequence[Any]) -> tuple[Any, ...]:
         """The results: complex sums joined from their parts, axes in the program's order."""
-        results = [array for array, output in zip(outputs, bound.outputs, strict=True) if output.result >= 0]
         made: list[Any] = []
         for place, array in enumerate(results):
             if place in self.body.split:

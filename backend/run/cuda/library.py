@@ -22,9 +22,9 @@ from ..failures import CheckFailed
 from .call import Arrays, Call, Implementation
 from .fetching import gather, reshape_cycle, rotate
 from .keyed import key_reduce
-from .launching import Modules
 from .linear import LINEAR
 from .making import random, size_vector
+from .modules import Modules
 from .scanning import scan
 from .searching import first_occurrence, index_of, interval_index, match, member_of
 from .selecting import update

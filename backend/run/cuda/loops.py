@@ -19,8 +19,9 @@ from ...kernels.loops import build_loop, merge_loop
 from ...kernels.stencils import rotation_amounts
 from ..cpu.kinds import FILLS
 from ..cpu.loops import LoopRunner
-from .launching import Launch, Modules
+from .launching import Launch
 from .layouts import compile_reading, whole
+from .modules import Modules
 from .stencils import Stencil
 
 STRETCH: Final = 1 << 36

@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from ....typechecker.elements import Kind
 from ...graph.registry import frame_of
-from ...kernels.cuda_reductions import THREADS
 from ...kernels.cuda_scan import CARRY, LINES, TILES, TOTALS, scan_text
+from ...kernels.cuda_words import THREADS
 from ...kernels.ir import BLOCK
 from .call import Call
 

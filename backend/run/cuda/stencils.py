@@ -1,12 +1,11 @@
 """Loops over rotations of their state: one kernel a turn that reads neighbours where they are, between two buffers of the state.
 
-Neighbours: `kernels.stencils` (which loops), `kernels.cuda_text` (offsets), `loops` (asks here), `cpu.stencils` (the same there).
+Neighbours: `kernels.stencils` (which loops), `loops.lower.cards` (offsets), `loops` (asks here), `cpu.stencils` (the same there).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from math import prod
 from typing import Any
 
 from ....typechecker.elements import Kind
@@ -14,17 +13,15 @@ from ....typechecker.sizes import Size
 from ...graph import traverse
 from ...graph.phases import Loop, ValueId
 from ...kernels.build import Body, build_body, build_kernel
-from ...kernels.cuda_parameters import Role
-from ...kernels.cuda_reductions import THREADS
-from ...kernels.cuda_text import NAME, cuda_text
 from ...kernels.narrowing import narrow
 from ...kernels.nest import plan_nest
 from ...kernels.stencils import Turn, merge_stencil, rotation_amounts
+from ...loops.cuda import cuda_text
+from ...loops.lower.cards import CardCode
 from ..cpu.kinds import DTYPES, FILLS
-from .launching import Modules
+from .launching import VECTOR, Bound
 from .layouts import Placed, compile_reading, whole
-
-_VECTOR = 16
+from .modules import Modules
 
 
 class Stencil:
@@ -74,39 +71,24 @@ class Stencil:
         nest = plan_nest(space, False, flat, range(len(space)))
         if list(nest.order) != sorted(nest.order):
             return None
-        kernel = build_kernel(body, nest, [self.kinds(read.value) for read in turn.phase.reads], _VECTOR)
+        kernel = build_kernel(body, nest, [self.kinds(read.value) for read in turn.phase.reads], VECTOR)
         offsets = tuple(tuple(own[group[-1]] if group else 0 for group in nest.groups) for own in turn.offsets)
-        text = cuda_text(kernel, offsets)
+        bound = Bound(kernel, cuda_text(CardCode(kernel, offsets=offsets).program()), nest, space)
         scalars = [self.number(size) for size in body.sizes]
-        blocks = -(-prod(space) // THREADS)
 
-        def words(sources: list[Any], targets: list[Any]) -> tuple[int, ...]:
-            made = []
-            for p in text.parameters:
-                match p.role:
-                    case Role.SIZE:
-                        made.append(nest.sizes[p.which])
-                    case Role.SCALAR:
-                        made.append(scalars[p.which])
-                    case Role.ADDRESS:
-                        own = turn.states[p.which]
-                        made.append(ready[p.which].address if own is None else int(sources[own].data.ptr))
-                    case Role.STRIDE:
-                        made.append(nest.strides[p.which][p.axis])
-                    case Role.RESULT:
-                        made.append(int(targets[p.which].data.ptr))
-                    case Role.FAILED:
-                        raise AssertionError("nothing in such a loop may fail")
-            return tuple(made)
+        def words(sources: list[Any], targets: list[Any]) -> list[int]:
+            operands = [p.address if own is None else int(sources[own].data.ptr)
+                        for p, own in zip(ready, turn.states, strict=True)]  # fmt: skip
+            return bound.words(scalars, operands, [int(target.data.ptr) for target in targets])
 
         buffers = [[self.xp.empty(space, DTYPES[r.kind]) for r in body.results] for _ in range(min(2, turns))]
         chain = [now, *buffers]
-        kept: dict[tuple[int, int], tuple[int, ...]] = {}
+        kept: dict[tuple[int, int], list[int]] = {}
         source = 0
         for _ in range(turns):
             target = 2 if source == 1 else 1
             if (source, target) not in kept:
                 kept[source, target] = words(chain[source], chain[target])
-            self.modules.launch(text.source, NAME, blocks, kept[source, target])
+            self.modules.run(bound.text, kept[source, target])
             source = target
         return tuple(chain[source])
