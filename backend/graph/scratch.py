@@ -1,13 +1,13 @@
 """Bytes that a library op needs while it runs, beside its operands and results: one rule an op, for all sizes.
 
-The rules follow the NumPy implementations (`backend.run.cpu.library`) at their worst: keys of items, orders, masks and
+The rules follow the NumPy implementations (`backend.library`) at their worst: keys of items, orders, masks and
 index arrays that are alive at once.  `tests/backend/test_memory.py` measures every op against them.  Sizes are those of
 whole operands, frames included; run-time sizes count at their caps.
 
 Note [Copies of views].  An operand that is a view, or was made in another order of axes, may be copied to lie in rows; that is
 known to the planner (`backend.schedule.single.workspace.copied`), not here.
 
-Neighbours: `registry` (the ops), `costs` (asks), `run.cpu.library` (what is described).
+Neighbours: `registry` (the ops), `costs` (asks), `backend.library` (what is described).
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from .scratch_operands import Operands
 from .sums_of_products import SMALL, is_summed
 
 QUERIES: Final = 1 << 16
-"""Queries that are searched at once (`run.cpu.library.keys`)."""
+"""Queries that are searched at once (`backend.library.keys`)."""
 LOOKED_UP: Final = 1 << 14
 """Queries that are looked up in a table of all values at once."""
 CHUNK: Final = 1 << 12
-"""Items that are Python values at once (`run.cpu.library.sequential`)."""
+"""Items that are Python values at once (`run.cpu.sequential`)."""
 _PYTHON: Final = 96
 """Bytes of a Python number in a list, its result beside it."""
 _PIECE: Final = 1 << 14
-"""Items of a sort that are moved at once (`run.cpu.library.grading`)."""
+"""Items of a sort that are moved at once (`backend.library.grading`)."""
 _FEW: Final = 8
 _BOXES: Final = 1 << 19
 """Points that large reductions have room for (`schedule.facts.workspace`)."""
@@ -168,7 +168,7 @@ def _contract(op: Operands) -> Size:
 
 def _summed(op: Operands) -> Size:
     """Sums of products in boxes, where a side is a vector or may turn out to be one, or matrices are small; see
-    `run.cpu.vector_products`."""
+    `backend.library.vector_products`."""
     left, right = op.cells.args
     rows, columns = product(map(capacity, left[:-1])), product(map(capacity, right[1:]))
     if not left or not right:
@@ -184,7 +184,7 @@ def _summed(op: Operands) -> Size:
 
 
 def _exact(cells: Cells, left: Size, right: Size, made: Size) -> Size:
-    """Exact products of integers through binary64; see `run.cpu.library.contracting`."""
+    """Exact products of integers through binary64; see `backend.library.contracting`."""
     rows = product(capacity(s) for s in cells.args[0][:-1]).constant
     columns = product(capacity(s) for s in cells.args[1][1:]).constant
     if min(rows if rows is not None else _FEW, columns if columns is not None else _FEW) < _FEW:

@@ -7,9 +7,9 @@ two at once, in vectors, and an odd one while it still has their memory.  Where 
 and m to be at most 2.125 n.
 
 Note [LAPACK].  NumPy hands each matrix of a stack to LAPACK in buffers of its own: operands, results, and the workspace that
-LAPACK asks for.  Everything else is of whole stacks: `numpy.linalg.qr` works on a copy, and what `run.cpu.library.linear` makes.
+LAPACK asks for.  Everything else is of whole stacks: `numpy.linalg.qr` works on a copy, and what `backend.library.linear` makes.
 
-Neighbours: `scratch` (the table of rules), `run.cpu.library.linear` and `transforms` (what is described);
+Neighbours: `scratch` (the table of rules), `backend.library.linear` and `transforms` (what is described);
 `tests/backend/test_resident.py` measures them as the system does.
 """
 

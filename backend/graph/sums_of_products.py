@@ -1,6 +1,6 @@
 """Products with a vector, and of small matrices, as structured phases: sums of products in the order of sums.
 
-Neighbours: `run.cpu.vector_products` (why they are no calls of BLAS), `loops.lower.library` (inside loops).
+Neighbours: `backend.library.vector_products` (why they are no calls of BLAS), `loops.lower.library` (inside loops).
 """
 
 from __future__ import annotations

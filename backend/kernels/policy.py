@@ -97,7 +97,7 @@ def saving(body: Body, points: int) -> float:
 
 
 def _an_item(function: str, kind: Kind) -> float:
-    """Nanoseconds of a reduction from the right (`run.cpu.library.sequential`)."""
+    """Nanoseconds of a reduction from the right (`run.cpu.sequential`)."""
     if kind is Kind.BOOL or FUNCTIONS[function].result is ResultKind.BOOL or (function == "sub" and not kind.is_complex):
         return AT_ONCE
     return PLAIN if function == "div" and kind is Kind.F64 else CALLED

@@ -6,7 +6,7 @@ thread does to the items meanwhile.
 
 Words: how many items; the items as they came; the items, sorted upwards.
 
-Neighbours: `written` (the others), `kernels.sorting` (sorts), `backend.run.cpu.sorting` (runs both).
+Neighbours: `written` (the others), `backend.library.sort_text` (sorts), `backend.library.compiled_sorts` (runs both).
 """
 
 from __future__ import annotations

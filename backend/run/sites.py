@@ -2,7 +2,7 @@
 
 The site does the phase as the interpreter in Python does, then says how native code can do it the next time, if it can.
 
-Neighbours: `native.encode` (puts sites into words), `words.phases` (runs phases), `cpu.bindings`, `cpu.library_bindings`.
+Neighbours: `native.encode` (puts sites into words), `words.phases` (runs phases), `cpu.bindings`, `backend.library.bindings`.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import numpy as np
 
 from ...typechecker.sizes import SizeVariable, capacity
 from ..graph.phases import Fold, LibraryPhase, Loop, Map, Phase, Structured, ValueId
+from ..library.bindings import bind_library
 from .cpu.bindings import TUNING, Binding, Later, Unbound, bind
 from .cpu.kinds import DTYPES
-from .cpu.library_bindings import bind_library
 from .cpu.loops import LoopRun
 from .cpu.regions import region_of
 from .failures import CheckFailed

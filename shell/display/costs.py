@@ -132,9 +132,9 @@ def measured(loaded: Loaded, execute: Callable[[Observer | None], Outcome]) -> O
     The back end is loaded first, so that the time of the run is that of reading the data and computing.  Phases are measured by
     further runs, with every kernel as warm as it gets: at most `RUNS`, in at most `MOST_SECONDS` or half the time allowed."""
     from ...backend.kernels.store import made
+    from ...backend.library import operations  # noqa: F401
     from ...backend.run import cpu, executor  # noqa: F401
     from ...backend.run.calibration.tier import warm_kernels
-    from ...backend.run.cpu import library  # noqa: F401
     from ..execution.profiles import this_machine
     from .analysis import Observed, rows
 

@@ -20,9 +20,9 @@ from rho.backend.graph.bind import BoundGraph
 from rho.backend.graph.phases import LibraryPhase
 from rho.backend.graph.registry import LIBRARY
 from rho.backend.graph.scratch import RULES
+from rho.backend.library import keys
 from rho.backend.run import pool
-from rho.backend.run.cpu import tiles
-from rho.backend.run.cpu.library import keys, sequential
+from rho.backend.run.cpu import sequential, tiles
 from rho.tests.backend.differential import checked
 
 N = 150_000

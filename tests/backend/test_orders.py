@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rho.backend.run.cpu.library.keys import order_columns, stable_order
+from rho.backend.library.keys import stable_order
+from rho.backend.run.cpu.order import order_columns
 
 COUNT = 3000
 _rng = np.random.default_rng(7)

@@ -12,8 +12,8 @@ from share import share
 from rho import backend
 from rho.backend.graph.passes.rules import orders, table
 from rho.backend.graph.passes.rules.rule import Keeps, Rule
+from rho.backend.library import sorting
 from rho.backend.reference import interpret
-from rho.backend.run.cpu.library import sorting
 from rho.backend.run.values import from_numpy, to_numpy
 from rho.lang.diagnostics import Refused, RhoError
 from rho.tests.backend.differential import checked, run_both

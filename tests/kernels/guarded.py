@@ -19,9 +19,11 @@ import rho
 from rho.backend.graph.phases import LibraryPhase, PhaseId, ValueId
 from rho.backend.kernels import policy
 from rho.backend.kernels.ir import BLOCK
+from rho.backend.library import compiled_sorts as sorting
+from rho.backend.library import hashing
 from rho.backend.run import pool
-from rho.backend.run.cpu import compiled, cuts, gathering, hashing, scanning, selecting, sorting, structured
-from rho.backend.run.cpu.library.keys import order_columns
+from rho.backend.run.cpu import compiled, cuts, gathering, scanning, selecting, structured
+from rho.backend.run.cpu.order import order_columns
 from rho.backend.run.cpu.reals import PLAIN
 from rho.backend.run.scans_numpy import ordered_scan
 from rho.tests.kernels.phases import SPAN, apply, both, data, phase, projection, read, same_bits

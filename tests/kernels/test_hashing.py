@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from rho.backend.kernels import policy
-from rho.backend.kernels.hashing import PATIENCE
-from rho.backend.run.cpu import hashing
-from rho.backend.run.cpu.library.keys import first_positions
-from rho.backend.run.cpu.library.searching import _firsts
+from rho.backend.library import hashing
+from rho.backend.library.hash_text import PATIENCE
+from rho.backend.library.keys import first_positions
+from rho.backend.library.searching import _firsts
 
 pytest.importorskip("llvmlite")
 _rng = np.random.default_rng(3)

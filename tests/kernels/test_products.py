@@ -14,9 +14,9 @@ import pytest
 
 import rho
 from rho.backend.kernels import policy
+from rho.backend.library import blas
+from rho.backend.library.products import bound_product, products_of
 from rho.backend.run import native
-from rho.backend.run.cpu import blas
-from rho.backend.run.cpu.products import bound_product, products_of
 from rho.backend.run.native.program import OTHER
 from rho.typechecker.elements import Kind
 

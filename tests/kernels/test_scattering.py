@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from rho.backend.kernels import policy
+from rho.backend.library.keyed import _reduced
 from rho.backend.run.cpu import scattering
-from rho.backend.run.cpu.library.keyed import _reduced
 from rho.backend.run.failures import CheckFailed
 from rho.tests.kernels.phases import data, same_bits
 from rho.typechecker.elements import Kind

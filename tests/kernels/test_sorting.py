@@ -10,11 +10,12 @@ import pytest
 
 import rho
 from rho.backend.kernels import policy
-from rho.backend.kernels.sorting import SORTED_KINDS
-from rho.backend.run.cpu import sharing, sorting
+from rho.backend.library import compiled_sorts as sorting
+from rho.backend.library.sort_text import SORTED_KINDS
+from rho.backend.library.sorting import sorted_items
+from rho.backend.run.cpu import sharing
 from rho.backend.run.cpu.kinds import DTYPES
-from rho.backend.run.cpu.library.keys import order_columns
-from rho.backend.run.cpu.library.sorting import sorted_items
+from rho.backend.run.cpu.order import order_columns
 from rho.tests.kernels.phases import data
 from rho.typechecker.elements import Kind
 

@@ -11,6 +11,7 @@ from share import share
 
 import rho
 from rho.backend.graph.phases import Structured
+from rho.backend.library import routines
 from rho.backend.loops import interpret
 from rho.backend.loops.check import verify
 from rho.backend.loops.ir import Role
@@ -18,7 +19,7 @@ from rho.backend.loops.lower.calls import with_numbers
 from rho.backend.loops.lower.values import Routine
 from rho.backend.loops.text import parse, show
 from rho.backend.loops.transform import optimise
-from rho.backend.run.cpu import CpuBackend, ranges, regions, routines
+from rho.backend.run.cpu import CpuBackend, ranges, regions
 from rho.backend.run.cpu.kinds import DTYPES
 
 from .programs import REGIONS, ROUTINES, Make

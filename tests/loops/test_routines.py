@@ -13,9 +13,10 @@ import pytest
 
 import rho
 from rho import backend
+from rho.backend.library import routines
 from rho.backend.loops.lower import control
 from rho.backend.loops.lower.region import Region
-from rho.backend.run.cpu import ranges, regions, routines
+from rho.backend.run.cpu import ranges, regions
 from rho.backend.schedule.facts.regions import lowered_loops
 from rho.tests.backend.differential import checked
 

@@ -5,7 +5,7 @@ of the call, for which the routine is made anew; so what only the items of a pha
 operand instead.  A size that the phase finds is written to a word, and known from then on.  Guards that wait for a size are
 checked by a routine, too, as soon as it is known.
 
-Neighbours: `control` (asks where there are no loops), `backend.run.cpu.routines` (runs them).
+Neighbours: `control` (asks where there are no loops), `backend.library.routines` (runs them).
 """
 
 from __future__ import annotations

@@ -39,13 +39,14 @@ class CpuBackend:
         return compile_rows(members, wanted, types.kind, types.number, self.threads)
 
     def library(self, phase: LibraryPhase, types: Types) -> Kernel:
-        from .library import IMPLEMENTATIONS, Context
+        from ...library.context import Context
+        from ...library.operations import OPERATIONS
 
         context = Context(types.types, types.sizes, types.guards, self.threads)
-        implementation, operands = IMPLEMENTATIONS[phase.op], phase.args
+        operation, operands = OPERATIONS[phase.op], phase.args
 
         def run(memory: Mapping[ValueId, Any], overwrite: Any) -> tuple[Any, ...]:
-            return implementation(phase, tuple([np.asarray(memory[value]) for value in operands]), context)
+            return operation.run(phase, tuple([np.asarray(memory[value]) for value in operands]), context)
 
         return run
 

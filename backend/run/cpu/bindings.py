@@ -3,7 +3,7 @@
 A binding names no address of an operand: its launches speak of places among the operands, the results and the rooms to work in
 (`native/run.c`, Note [Bindings]).
 
-Neighbours: `sites` (asks), `library_bindings` (of library phases), `launching` (words of launches), `compiled`, `rows` (what is
+Neighbours: `sites` (asks), `backend.library` (of library phases), `launching` (words of launches), `compiled`, `rows` (what is
 launched).
 """
 

@@ -23,6 +23,7 @@ from ....typechecker.sizes import Size
 from ...graph import traverse
 from ...graph.phases import Fold, Loop, Map, ValueId
 from ...kernels import policy
+from ...library.routines import Routines, in_parts
 from ...loops.ir import MOST_VALUES, Index, Program
 from ...loops.iterations import Iteration, Phase
 from ...loops.llvm import calls_at, is_own, strides_of
@@ -35,7 +36,6 @@ from ..failures import iteration_of as label_of
 from ..pool import room
 from ..team import run_boxes
 from .kinds import DTYPES, NumArray
-from .routines import Routines, in_parts
 from .scalars import implementation
 from .tiles import WHOLE, Rows, run_tiles, stretches_of
 

@@ -125,7 +125,7 @@ def reduce_axis(function: str, kind: Kind, value: Any, axis: int) -> Any:
         found = _plain_place(function, value, axis)
         if found is not None:
             return found
-        from .library.keys import order_columns
+        from .order import order_columns
 
         (keys,) = order_columns(value, descending=function == "greatest_place")
         return np.asarray(np.argmin(keys, axis), np.int64)
@@ -139,7 +139,7 @@ def reduce_axis(function: str, kind: Kind, value: Any, axis: int) -> Any:
             found = ufunc.reduce(value, axis)
             return found + found.dtype.type(0) if kind.is_float else found  # a zero has no sign
         return ufunc.reduce(value, axis, DTYPES[kind])
-    from .library.sequential import from_the_right
+    from .sequential import from_the_right
 
     return from_the_right(function, kind, np.moveaxis(value, axis, 0))
 

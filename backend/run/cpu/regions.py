@@ -18,6 +18,7 @@ from ...graph.phases import Phase as AnyPhase
 from ...kernels import policy
 from ...kernels.llvm_leaf import is_installed, vector_bytes
 from ...kernels.store import address_of
+from ...library.routines import in_parts
 from ...loops.ir import Index, Program
 from ...loops.iterations import Iteration, Phase, iteration_of, trips_of
 from ...loops.llvm import calls_of, llvm_text, words_of
@@ -30,7 +31,6 @@ from ..device import Types
 from .kinds import DTYPES, NumArray
 from .launching import entry
 from .ranges import BackendOf, Compiled, Ranges
-from .routines import in_parts
 
 Phases: TypeAlias = Mapping[PhaseId, AnyPhase]
 Key: TypeAlias = tuple[tuple[bool, ...], tuple[tuple[str, Known], ...]]

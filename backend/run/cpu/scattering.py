@@ -111,7 +111,7 @@ def _run(code: Scatter, address: int, keys: NumArray, items: NumArray, tables: N
 
 def _with_empty_bins(function: str, kind: Kind, keys: NumArray, result: NumArray) -> NumArray:
     """Bins without items hold the function's identity, which is not always what a table starts with."""
-    from .library.sequential import identity
+    from .sequential import identity
 
     if function in ("min", "max") or (kind.is_float and function == "add"):
         untouched = result == neutral(function, kind)

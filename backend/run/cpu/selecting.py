@@ -1,6 +1,6 @@
 """Compress and where through compiled kernels: pieces of the mask are counted, then each writes what it holds.
 
-Neighbours: `loops.selecting` (the code), `library.compiled` and `library_bindings` (ask), `library.masking` (the same on NumPy).
+Neighbours: `loops.selecting` (the code), `backend.library.masking` (asks; the same on NumPy).
 """
 
 from __future__ import annotations

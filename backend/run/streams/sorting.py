@@ -5,7 +5,7 @@ that are there: in runs before the one that has it, those equal to it too, since
 
 The file is nameless (`tempfile.TemporaryFile`), so that it goes with the process, however that ends.
 
-Neighbours: `schedule.streams.scratch` (what is ordered), `cpu.library.keys` (the order), `driver`, `files.in_order`.
+Neighbours: `schedule.streams.scratch` (what is ordered), `backend.library.keys` (the order), `driver`, `files.in_order`.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ import numpy as np
 
 from ....lang.codes import Code
 from ....typechecker.elements import Kind
+from ...library.keys import stable_order
+from ...library.sorting import sorted_items
 from ...schedule.streams.scratch import FEWEST, WORDS, Scratch
-from ..cpu.library.keys import order_columns, stable_order
-from ..cpu.library.sorting import sorted_items
+from ..cpu.order import order_columns
 from ..files.filling import new_array
 from ..files.in_order import InOrder
 from ..files.trouble import FileTrouble

@@ -144,7 +144,7 @@ def _each(phase: Structured, applied: Sequence[ApplyNode | AxisNode], *, reduces
 
 
 SMALL_PRODUCTS: Final = 1 << 22
-"""Products of matrices below which operands that do not lie in rows are copied (`run.cpu.products`)."""
+"""Products of matrices below which operands that do not lie in rows are copied (`backend.library.products`)."""
 _READ_IN_PLACE: Final = frozenset({
     "join", "stack", "rotate", "scan", "size_vector", "runtime_size", "match", "random",
 })  # fmt: skip

@@ -13,11 +13,11 @@ import pytest
 
 from rho.backend.graph.phases import LibraryPhase, PhaseId, ValueId
 from rho.backend.graph.registry import LIBRARY
+from rho.backend.library.context import Context
+from rho.backend.library.operations import OPERATIONS
 from rho.backend.reference.failures import CheckFailed
 from rho.backend.reference.indexing import assemble, cells
-from rho.backend.run.cpu.context import Context
 from rho.backend.run.cpu.kinds import DTYPES
-from rho.backend.run.cpu.library import IMPLEMENTATIONS
 from rho.backend.run.values import Array, array, to_numpy
 from rho.lang.diagnostics import RunFailed
 from rho.lang.source import Span
@@ -95,7 +95,7 @@ def run(
     context = Context(types, {})
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("error")
-        found = IMPLEMENTATIONS[op](phase, tuple(arrays), context)
+        found = OPERATIONS[op].run(phase, tuple(arrays), context)
     assert len(found) == len(results)
     for made, (kind, shape) in zip(found, results, strict=True):
         assert isinstance(made, np.ndarray) and made.dtype == DTYPES[kind] and made.shape == tuple(shape), (

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from rho.backend.graph.phases import LibraryPhase, PhaseId, ValueId
+from rho.backend.library.context import Context
+from rho.backend.library.operations import OPERATIONS
 from rho.backend.reference import selection
-from rho.backend.run.cpu.context import Context
-from rho.backend.run.cpu.library import IMPLEMENTATIONS
 from rho.backend.run.values import array, scalar
 from rho.lang.diagnostics import RunFailed
 from rho.tests.backend.library.agreeing import SHAPES, SPAN, compare, fresh, lifted
@@ -75,8 +75,8 @@ def test_where_and_sizes() -> None:
     types = {ValueId(0): ArrayType(Element(Kind.I64), ())}
     phase = LibraryPhase(PhaseId(0), SPAN, "runtime_size", (ValueId(0),), (), {}, (size,), ())
     context = Context(types, {})
-    assert IMPLEMENTATIONS["runtime_size"](phase, (np.array(5),), context) == () and context.sizes == {size: 5}
+    assert OPERATIONS["runtime_size"].run(phase, (np.array(5),), context) == () and context.sizes == {size: 5}
     for bad in (-1, 6):
         with pytest.raises(RunFailed) as caught:
-            IMPLEMENTATIONS["runtime_size"](phase, (np.array(bad),), context)
+            OPERATIONS["runtime_size"].run(phase, (np.array(bad),), context)
         assert caught.value.diagnostics[0].code == "E403"

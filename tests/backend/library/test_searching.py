@@ -7,9 +7,9 @@ import itertools
 import numpy as np
 import pytest
 
+from rho.backend.library import keys
 from rho.backend.reference import searching
 from rho.backend.reference.indexing import assemble, cells
-from rho.backend.run.cpu.library import keys
 from rho.backend.run.values import Array, array, scalar
 from rho.tests.backend.library.agreeing import ALL, ORDERED, SHAPES, compare, fresh, lifted, run
 from rho.typechecker.elements import Kind

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
 from rho.backend.graph.phases import LibraryPhase, PhaseId, ValueId
+from rho.backend.library.context import Context
 from rho.backend.reference.operations import uniform
-from rho.backend.run.cpu.library import library_kernel
+from rho.backend.run.cpu import CpuBackend
 from rho.backend.run.text import format_items
 from rho.backend.run.values import Array, array, scalar
 from rho.tests.backend.library.agreeing import ALL, SHAPES, SPAN, agree, compare, fresh, lifted, run
-from rho.typechecker.elements import Kind
+from rho.typechecker.elements import Element, Kind
+from rho.typechecker.sizes import number
+from rho.typechecker.types import ArrayType
 
 
 def test_random() -> None:
@@ -38,19 +39,7 @@ def test_format(kind: Kind) -> None:
 def test_kernels_take_items_from_cells() -> None:
     """A cell of rank 0 reaches a kernel as a NumPy scalar."""
 
-    class Known:
-        def kind(self, value: ValueId) -> Kind:
-            return Kind.I64
-
-        def shape(self, value: ValueId) -> tuple[int, ...]:
-            return (2,)
-
-        def cap_shape(self, value: ValueId) -> tuple[int, ...]:
-            return (2,)
-
-        def number(self, size: Any) -> int:
-            return int(size.constant)
-
+    types = {ValueId(place): ArrayType(Element(Kind.I64), shape) for place, shape in enumerate([(), (), (number(2),)])}
     phase = LibraryPhase(PhaseId(0), SPAN, "stack", (ValueId(0), ValueId(1)), (ValueId(2),), {"axis": 0}, (), ())
-    kernel = library_kernel(phase, Known())
+    kernel = CpuBackend().library(phase, Context(types, {}))
     assert kernel({ValueId(0): np.int64(4), ValueId(1): np.array(5)}, None)[0].tolist() == [4, 5]

@@ -1,6 +1,6 @@
 """A tree of products as phases: contractions of matrices where that is what two parts are, else sums and products as such.
 
-Neighbours: `tree`; `run.cpu.library.contracting` and the kernels of sums run what is made.
+Neighbours: `tree`; `backend.library.contracting` and the kernels of sums run what is made.
 """
 
 from __future__ import annotations

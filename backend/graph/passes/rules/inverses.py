@@ -1,6 +1,6 @@
 """`(⌹A)+.×b` is a solution: a third of the work, and nearer to the exact one.
 
-Neighbours: `table` (the rule), `run.cpu.library.linear` (says the same of a matrix that is singular).
+Neighbours: `table` (the rule), `backend.library.linear` (says the same of a matrix that is singular).
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ Some leave the phases what they are, with attributes that say what may be left u
   * `wanted` (first, end), of such a gather and of grades: of the axis that is ordered only these places are read, and the
     others may be anything.
 
-Neighbours: `table` (the rules), `registry.wanted_of`; `backend.run.cpu.library.grading` and `selecting` (use the marks).
+Neighbours: `table` (the rules), `registry.wanted_of`; `backend.library.grading` and `selecting` (use the marks).
 """
 
 from __future__ import annotations

@@ -1,0 +1,253 @@
+"""Stable grades and sorts of vectors through kernels, on the team, within the memory of their results.
+
+A vector is sorted in one part, or its items (of a grade: words of key and position) are dealt into as many parts as there are
+threads, and each part is sorted where it lies, by NumPy's own function for its type.  That is a fixed sequence of launches for
+vectors of one length, which native helpers do: they hold no lock and stay off the caller's processor.
+
+Neighbours: `sort_text`, `deal_text` and `loops.settling` (what is run);
+`sorting`, `keys` and `grading` (on NumPy, and ask).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from math import inf, prod
+from typing import Final
+
+import numpy as np
+
+from ...typechecker.elements import Kind
+from ..graph.phases import LibraryPhase
+from ..graph.registry import frame_of
+from ..kernels import policy
+from ..kernels.llvm_leaf import is_installed, vector_bytes
+from ..kernels.store import Code, address_of
+from ..loops.settling import Settling
+from ..run.cpu.kinds import DTYPES, NumArray
+from ..run.cpu.launching import Block
+from ..run.cpu.sharing import Pieces
+from ..run.device import Types
+from ..run.pool import room, trim
+from .deal_text import Dealing, Stage
+from .numpy_sorts import numpy_sort
+from .sort_text import HEAD, ITEMS_PLACE, MOST_PARTS, NOTES_PLACE, SORTED_KINDS, TARGET_PLACE, Form, Sorting
+
+LEAST: Final = {True: 1 << 9, False: 1 << 13}
+"""Items from which kernels are asked for grades and for sorts: before, NumPy's calls take less."""
+_PARTED: Final = 1 << 15
+"""Items from which a vector is cut in parts."""
+_SPARE: Final = 1 << 19
+"""Items from which there are two parts a thread, so that a thread that is put aside has less to do."""
+_LONG: Final = 1 << 22
+"""Items of a thread in a launch at most, while there may be more parts: interrupts are heard between launches."""
+_MOST: Final = 1 << 31
+_SAVED: Final = {True: 6.0, False: 2.0}
+"""Nanoseconds an item over NumPy, of grades and of sorts."""
+_SAVED_CALLS: Final = 10_000.0
+_PIECES: Final = 2
+"""Pieces a thread, of what is dealt."""
+_PIECES_OF_ROWS: Final = 8
+_SAMPLE: Final = 256
+"""Items of a sample for each part."""
+_WORK: Final = {Stage.SAMPLE: 0.0, Stage.TALLY: 0.4, Stage.DEAL: 1.0}
+_SORTING: Final = {8: 7.0, 4: 3.5}
+"""Nanoseconds an item, roughly; of a sort by its bytes."""
+_WAKING: Final = 60_001.0
+"""Added to what comes first: helpers that are awake for it are there for the sort."""
+_PUSHED: Final = 64
+"""Bytes of the vectors whose items a processor can push together."""
+_KINDS: Final = frozenset({Kind.F64, Kind.F32, Kind.I64, Kind.I32, Kind.U8, Kind.BOOL, Kind.CHAR})
+_GLANCE: Final = 32
+_LOOK: Final = 1 << 15
+"""Items that are looked at together: are they in order?"""
+_MOST_KEPT: Final = 64
+_BASES: Final = 3
+"""Items, results, notes."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """`keyed`: a grade.  `rows`: of a matrix, each on its own; else 0."""
+
+    kind: Kind
+    keyed: bool
+    descending: bool
+    count: int
+    threads: int
+    rows: int = 0
+
+    def parts(self) -> int:
+        """As many as threads, or more if they would be long."""
+        if self.threads < 2 or self.rows or self.count < max(_PARTED, 2):
+            return 1
+        each = max(1 if self.count < _SPARE else 2, -(-self.count // (self.threads * _LONG)))
+        return min(MOST_PARTS, self.threads * each, self.count)
+
+    def together(self, parts: int) -> int:
+        """How many of them are sorted in one launch."""
+        return parts if self.count <= self.threads * _LONG else min(parts, self.threads)
+
+    def steps(self, parts: int) -> list[Code]:
+        """What is called, one after the other."""
+        kind, down, bytes = self.kind, self.descending, 8 if self.keyed else self.kind.bytes
+        lanes = max(1, vector_bytes() // bytes)
+        if parts == 1:
+            form = Form.ROWS if self.rows else Form.GRADED if self.keyed else Form.SORTED
+            return [Sorting(form, kind, lanes if self.keyed else 1, down and self.keyed), *self.settling]
+        down = down and self.keyed
+        dealt = [
+            Dealing(Stage.SAMPLE, kind, parts, self.keyed, 1, down), Dealing(Stage.TALLY, kind, parts, self.keyed, lanes, down),
+            Dealing(Stage.DEAL, kind, parts, self.keyed, lanes if vector_bytes() == _PUSHED else 1, down),
+        ]  # fmt: skip
+        if self.keyed:
+            return [Sorting(Form.SPAN, kind, lanes, down), *dealt, Sorting(Form.ORDER, kind, lanes, down, parts)]
+        return [*dealt, Sorting(Form.SORT, kind, parts=parts), *self.settling]
+
+    @property
+    def settling(self) -> list[Code]:
+        """What follows a sort that leaves something open."""
+        is_open = not self.keyed and (self.kind.is_float or self.descending)
+        return [Settling(self.kind, self.descending)] if is_open else []
+
+
+class _Sort:
+    """A task bound: what is called with which words, but for the addresses of the items, the results and the notes."""
+
+    def __init__(self, task: _Task, calls: Sequence[int], function: int) -> None:
+        parts, count = task.parts(), task.count
+        each = -(-count // (_PIECES * task.threads)) if parts > 1 else count
+        starts = range(0, count, each)
+        pieces = len(starts)
+        sample = min(count, _SAMPLE * parts) if parts > 1 else 0
+        self.shape = (task.rows, count) if task.rows else (count,)
+        self.dtype = np.dtype(np.int64) if task.keyed else DTYPES[task.kind]
+        self.notes = HEAD + pieces * parts + sample if parts > 1 else HEAD
+
+        def block(start: int, length: int, number: int) -> Block:
+            words = [length, 0, start, function, 0, count - 1, 0, pieces, number]
+            items = (ITEMS_PLACE, (0, start * task.kind.bytes))
+            return Block(words, [items, (TARGET_PLACE, (1, 0)), (NOTES_PLACE, (2, 0))])
+
+        self.launches: list[Pieces] = []
+        if task.rows:
+            self.launches.append(self.by_rows(task, calls[0], function))
+            return
+        whole, ordered = [block(0, count, sample)], [block(0, count, part) for part in range(parts)]
+        cut = [block(start, min(each, count - start), piece) for piece, start in enumerate(starts)]
+        for code, call in zip(task.steps(parts), calls, strict=True):
+            if isinstance(code, Dealing) and code.stage is not Stage.SAMPLE:
+                self.launches.append(_pieces(call, cut, task.threads, _WAKING + count * _WORK[code.stage]))
+            elif isinstance(code, Sorting) and code.form in (Form.SORT, Form.ORDER):
+                work = count * _SORTING[self.dtype.itemsize] / parts
+                for first in range(0, parts, task.together(parts)):
+                    turn = ordered[first : first + task.together(parts)]
+                    self.launches.append(_pieces(call, turn, task.threads, work * len(turn)))
+            elif isinstance(code, Settling):
+                self.launches.append(_pieces(call, [Block([count, 0, 0], [(1, (0, 0)), (2, (1, 0))])], 1, count * 1.0))
+            else:
+                self.launches.append(_pieces(call, whole, 1, count * 1.0))
+
+    def by_rows(self, task: _Task, call: int, function: int) -> Pieces:
+        """Pieces of whole rows, each with notes of its own."""
+        items = task.rows * task.count
+        each = -(-task.rows // (_PIECES_OF_ROWS * task.threads)) if task.threads > 1 and items >= _PARTED else task.rows
+        blocks: list[Block] = []
+        for start in range(0, task.rows, each):
+            ahead = start * task.count
+            words = [task.count, 0, 0, function, 0, task.count - 1, 0, min(each, task.rows - start), 0]
+            places = (ITEMS_PLACE, ahead * task.kind.bytes), (TARGET_PLACE, 8 * ahead), (NOTES_PLACE, 8 * HEAD * len(blocks))
+            blocks.append(Block(words, [(place, (base, by)) for base, (place, by) in enumerate(places)]))
+        self.notes = HEAD * len(blocks)
+        return _pieces(call, blocks, task.threads, items * _SORTING[8])
+
+    def run(self, items: NumArray) -> NumArray | None:
+        """The result; None where a kernel gives up."""
+        made: NumArray = room(self.shape, self.dtype)
+        notes = np.empty(self.notes, np.int64)
+        arrays = (items, made, notes)
+        addresses = [int(array.__array_interface__["data"][0]) for array in arrays]
+        return made if all(not launch.run(addresses, arrays) for launch in self.launches) else None
+
+
+def _pieces(address: int, blocks: Sequence[Block], threads: int, nanoseconds: float) -> Pieces:
+    return Pieces(address, blocks, _BASES, threads, nanoseconds, longest=inf)
+
+
+_bound: dict[_Task, _Sort] = {}
+
+
+def _sort_of(task: _Task) -> _Sort | None:
+    """The task bound, once that is worth the time and if it can be."""
+    found = _bound.get(task)
+    if found is not None:
+        return found
+    dtype = np.dtype(np.uint64) if task.keyed else DTYPES[task.kind]
+    codes, function = task.steps(task.parts()), numpy_sort(dtype)
+    saved = _SAVED_CALLS * task.keyed + task.count * max(1, task.rows) * _SAVED[task.keyed]
+    ready = [policy.is_worth(code, saved) for code in codes]  # each is asked: together they are made ready
+    if function is None or not all(ready):
+        return None
+    calls = [address for address in map(address_of, codes) if address is not None]
+    if len(calls) < len(codes):
+        return None
+    while len(_bound) >= _MOST_KEPT:
+        _bound.pop(next(iter(_bound)), None)
+    return _bound.setdefault(task, _Sort(task, calls, function))
+
+
+def _is_asked(items: NumArray, kind: Kind, keyed: bool) -> bool:
+    current = policy.mode()
+    if current is policy.Mode.OFF or (items.size < LEAST[keyed] and current is not policy.Mode.ALWAYS) or items.size < 2:
+        return False
+    return is_installed() and items.dtype == DTYPES[kind] and items.size < _MOST and items.flags.c_contiguous
+
+
+def is_short(phase: LibraryPhase, types: Types) -> bool:
+    """A vector of plain numbers, without a frame, too short for kernels?"""
+    first = types.types[phase.args[0]]
+    if prod(types.shape(phase.args[0])) >= LEAST[phase.op == "grade"]:
+        return False
+    return not frame_of(phase) and len(first.shape) == 1 and not first.element.kind.is_complex
+
+
+@cache
+def plain_order(kind: Kind, *, descending: bool) -> Callable[[NumArray], NumArray]:
+    """The stable order of few items by NumPy, which is the language's: NaN behind all, equal zeros and NaNs as they are."""
+    if not descending:
+        return lambda items: items.argsort(kind="stable")
+    if kind.is_float:
+        return lambda items: (-items).argsort(kind="stable")
+    return lambda items: (~items).argsort(kind="stable")
+
+
+def is_ordered(items: NumArray, *, descending: bool) -> bool:
+    """Is each item in order with the one before?  (NaN is with none.)  Most vectors show at once that they are not."""
+    in_order = np.less_equal if descending else np.greater_equal
+    step, start = _GLANCE, 0
+    while start < len(items) - 1:
+        if not in_order(items[start + 1 : start + step + 1], items[start : start + step][: len(items) - start - 1]).all():
+            return False
+        start, step = start + step, _LOOK
+    return True
+
+
+def graded(items: NumArray, kind: Kind, descending: bool, threads: int) -> NumArray | None:
+    """The stable order of a vector, or of each row of a matrix; None where NumPy has to find it."""
+    if kind not in _KINDS or items.ndim not in (1, 2) or items.shape[-1] < 2 or not _is_asked(items, kind, True):
+        return None
+    if items.ndim == 1 and is_ordered(items, descending=descending):
+        trim()
+        return np.arange(len(items))
+    rows = len(items) if items.ndim == 2 else 0
+    found = _sort_of(_Task(kind, True, descending, items.shape[-1], threads, rows))
+    return None if found is None else found.run(items)
+
+
+def sorted_vector(items: NumArray, kind: Kind, descending: bool, threads: int) -> NumArray | None:
+    """The items of a vector in the order of their stable grade; None where NumPy has to sort them."""
+    if kind not in SORTED_KINDS or items.ndim != 1 or not _is_asked(items, kind, False):
+        return None
+    found = _sort_of(_Task(kind, False, descending, len(items), threads))
+    return None if found is None else found.run(items)

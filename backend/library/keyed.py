@@ -1,0 +1,182 @@
+"""Keyed reduction: cells reduced by bin, in the order of the cells.
+
+`add` and `mul` run left to right in each bin, as the reference does, so float results have its bits.  The functions without
+such a loop in NumPy go through a stable sort by bin: small groups step together, one item of each a step; large ones are
+reduced one by one.
+
+Neighbours: `sequential` (reduces one group), `selecting` (checks indices); `reference.reductions.key_reduce`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from ...typechecker.elements import Kind
+from ...typechecker.scalars import FUNCTIONS, is_ordered
+from ..run.cpu.kinds import DTYPES, NumArray
+from ..run.cpu.scalars import implementation
+from ..run.cpu.scattering import reduce_by_key
+from ..run.cpu.sequential import CHUNK, from_the_right, identity, item_step, running_ufunc
+from .frames import Arrays, Call, Operation, whole
+from .keys import stable_order
+from .selecting import check_indices
+
+_FEW_COLUMNS: Final = 64
+_LARGE_GROUP: Final = 256
+
+
+def key_reduce(call: Call, arrays: Arrays) -> Arrays:
+    """Frames are more bins: bin b of frame point f is bin f×bins+b."""
+    indices, arg = call.batched(arrays)
+    count, shape = math.prod(call.frame), call.shape()
+    bins, cell = shape[0], shape[1:]
+    result_shape = (count, *shape)
+    if not count:
+        return call.unbatched(np.empty(result_shape, arg.dtype))
+    indices = indices.reshape(len(indices), -1).astype(np.int64, copy=False)
+    width = math.prod(cell)
+    if width == 1 and not call.rank:
+        values = np.broadcast_to(arg, (1, *arg.shape[1:])).reshape(-1)
+        made = reduce_by_key(call.function(), call.kind(), indices.reshape(-1), values, bins, call.threads)
+        if made is not None:
+            return call.unbatched(made.reshape(result_shape))
+    check_indices(indices, bins, checked=call.flag("checked"))
+    keys = (np.arange(count)[:, np.newaxis] * bins + indices).reshape(-1)
+    items = np.broadcast_to(arg, (count, *arg.shape[1:])).reshape(len(keys), width)
+    if not width:
+        return call.unbatched(np.empty(result_shape, arg.dtype))
+    reduced = _reduced(call.function(), call.kind(), keys, items, count * bins)
+    return call.unbatched(reduced.reshape(result_shape))
+
+
+def _reduced(function: str, kind: Kind, keys: NumArray, items: NumArray, bins: int) -> NumArray:
+    """Rows of `items` to `bins` rows."""
+    if is_ordered(function, kind):
+        return _sums(kind, keys, items, bins) if function == "add" else _scattered(np.multiply, kind, keys, items, bins, 1)
+    result = np.empty((bins, items.shape[1]), DTYPES[kind])
+    occupied = np.zeros(bins, np.bool_)
+    occupied[keys] = True
+    if not occupied.all():
+        result[~occupied] = identity(function, kind)
+    if not len(keys):
+        return result
+    ufunc = running_ufunc(function, kind)
+    if ufunc is np.logical_or or ufunc is np.logical_and:
+        wanted = ufunc is np.logical_or
+        result[...] = not wanted
+        for j in range(items.shape[1]):
+            result[keys[items[:, j] == wanted], j] = wanted
+        return result
+    if ufunc is np.minimum or ufunc is np.maximum:
+        return np.where(occupied[:, np.newaxis], _scattered(ufunc, kind, keys, items, bins, _worst(kind, ufunc)), result)
+    if ufunc is not None:
+        result = _scattered(ufunc, kind, keys, items, bins, int(identity(function, kind)))
+        if ufunc is np.gcd:  # a lone item stays as it is, even below 0
+            alone = np.bincount(keys, minlength=bins)[keys] == 1
+            result[keys[alone]] = items[alone]
+        return result
+    _by_group(function, kind, keys, items, result)
+    return result
+
+
+def _worst(kind: Kind, ufunc: np.ufunc) -> Any:
+    """What every item replaces."""
+    if kind.is_float:
+        return math.inf if ufunc is np.minimum else -math.inf
+    limits = np.iinfo(DTYPES[kind])
+    return limits.max if ufunc is np.minimum else limits.min
+
+
+def _scattered(ufunc: np.ufunc, kind: Kind, keys: NumArray, items: NumArray, bins: int, start: Any) -> NumArray:
+    """`ufunc.at`, which runs in the order of the items."""
+    width = items.shape[1]
+    result = np.full((bins, width), start, DTYPES[kind])
+    if width <= _FEW_COLUMNS:
+        columns = result.T.copy()
+        for j in range(width):
+            ufunc.at(columns[j], keys, np.ascontiguousarray(items[:, j]))
+        return np.ascontiguousarray(columns.T)
+    places = keys[:, np.newaxis] * width + np.arange(width)
+    ufunc.at(result.reshape(-1), places.reshape(-1), np.ascontiguousarray(items).reshape(-1))
+    return result
+
+
+def _sums(kind: Kind, keys: NumArray, items: NumArray, bins: int) -> NumArray:
+    """Float and complex sums.  They start at 0.0, so a bin of nothing but ¯0.0 gets its sign back at the end."""
+    if kind.is_complex:
+        result = np.empty((bins, items.shape[1]), DTYPES[kind])
+        part = Kind.F32 if kind is Kind.C64 else Kind.F64
+        result.real = _sums(part, keys, items.real, bins)
+        result.imag = _sums(part, keys, items.imag, bins)
+        return result
+    if kind is Kind.F64 and items.shape[1] <= _FEW_COLUMNS and len(keys):
+        result = np.empty((bins, items.shape[1]))
+        for j in range(items.shape[1]):
+            result[:, j] = np.bincount(keys, items[:, j], bins)
+    else:
+        result = _scattered(np.add, kind, keys, items, bins, 0)
+    zero = result == 0
+    if zero.any():
+        negative = (items == 0) & np.signbit(items)
+        if negative.any():
+            only = np.zeros(result.shape, np.bool_)
+            only[keys] = True
+            for j in range(items.shape[1]):
+                only[keys[~negative[:, j]], j] = False
+            result[only] = -0.0
+    return result
+
+
+# ----------------------------------------------------------------------------------------- groups
+
+
+def _by_group(function: str, kind: Kind, keys: NumArray, items: NumArray, result: NumArray) -> None:
+    """Associative functions run left to right in a group, the others right to left."""
+    order = stable_order(keys)
+    ordered = items[order]
+    sorted_keys = keys[order]
+    starts = np.flatnonzero(np.append(True, sorted_keys[1:] != sorted_keys[:-1]))
+    stops = np.append(starts[1:], len(keys))
+    leftwards = not FUNCTIONS[function].associative
+    large = stops - starts > _LARGE_GROUP
+    for start, stop in zip(starts[large].tolist(), stops[large].tolist(), strict=True):
+        group = ordered[start:stop]
+        result[sorted_keys[start]] = from_the_right(function, kind, group) if leftwards else _from_the_left(function, kind, group)
+    starts, stops = starts[~large], stops[~large]
+    apply = implementation(function, kind, Kind.BOOL if FUNCTIONS[function].result.name == "BOOL" else kind)
+    _step_together(apply, ordered, starts, stops, sorted_keys, result, leftwards=leftwards)
+
+
+def _step_together(apply: Callable[..., Any], ordered: NumArray, starts: NumArray, stops: NumArray, keys: NumArray,
+                   result: NumArray, *, leftwards: bool) -> None:  # fmt: skip
+    """Every group takes its k-th step at once."""
+    if not len(starts):
+        return
+    bins = keys[starts]
+    result[bins] = ordered[stops - 1 if leftwards else starts]
+    for k in range(1, int((stops - starts).max())):
+        going = stops - starts > k
+        bins, starts, stops = bins[going], starts[going], stops[going]
+        if leftwards:
+            result[bins] = apply(ordered[stops - 1 - k], result[bins])
+        else:
+            result[bins] = apply(result[bins], ordered[starts + k])
+
+
+def _from_the_left(function: str, kind: Kind, group: NumArray) -> NumArray:
+    step = item_step(function, kind)
+    result = np.empty(group.shape[1], group.dtype)
+    for j in range(group.shape[1]):
+        accumulated: Any = None
+        for start in range(0, len(group), CHUNK):
+            for i, item in enumerate(group[start : start + CHUNK, j].tolist()):
+                accumulated = item if start + i == 0 else step(accumulated, item)
+        result[j] = accumulated
+    return result
+
+
+KEYED: Final[dict[str, Operation]] = {"key_reduce": whole(key_reduce)}
