@@ -12,7 +12,7 @@ what lines cut into parts need first.
 Words of COLUMNS: tables; items of each line; the lines of a table, which lie next to each other; the source and its strides from
 table to table and item to item; the result and its strides.
 
-Neighbours: `written` (the others), `backend.run.cpu.scanning` (runs this), `kernels.cuda_scan` (the same on cards).
+Neighbours: `written` (the others), `backend.run.cpu.scanning` (runs this), `card_scans` (the same on cards).
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Scan(Written):
         return (_Lines if self.form is Form.LINES else _Columns)(self).program()
 
 
-class _Scanning:
+class Scanning:
     """Items that are loaded, joined and stored."""
 
     def __init__(self, scan: Scan) -> None:
@@ -91,17 +91,17 @@ class _Scanning:
     def number(self, value: float) -> str:
         return self.b.constant(self.kind, bits_of(self.kind, value))
 
-    def load(self, view: str, *place: Index) -> str:
+    def load(self, view: str, *place: Index, mask: str | None = None) -> str:
         """An item as it is joined."""
-        b, item = self.b, self.b.load(view, place)
+        b, item = self.b, self.b.load(view, place, mask)
         if self.scan.kind is not Kind.BOOL:
             return item
         number = b.apply("convert", (item,), Kind.BOOL, Kind.U8)
         return b.apply("bxor", (number, self.number(1)), Kind.U8, Kind.U8) if self.scan.function == "eq" else number
 
-    def item(self, *place: Index) -> str:
+    def item(self, *place: Index, mask: str | None = None) -> str:
         """An item of the source."""
-        return self.load("source", *place)
+        return self.load("source", *place, mask=mask)
 
     def store(self, view: str, value: str, *place: Index) -> None:
         if self.scan.kind is Kind.BOOL:
@@ -118,7 +118,7 @@ class _Scanning:
         return at(integer(self.b, "min", self.b.number(form), self.b.constant(Kind.I64, most)))
 
 
-class _Lines(_Scanning):
+class _Lines(Scanning):
     """Lines one after the other, or some side by side."""
 
     def program(self) -> Program:
@@ -283,7 +283,7 @@ class _Lines(_Scanning):
         return run.results[0]
 
 
-class _Columns(_Scanning):
+class _Columns(Scanning):
     """Lines side by side.  What each has come to stays in a register for a run; what is before that is in scratch."""
 
     def program(self) -> Program:

@@ -10,7 +10,7 @@ be cut at its blocks.  For functions that are exact in any order (integers, trut
 
 This is the definition in its plainest form; the vectorised versions must agree with it bit for bit.
 
-Neighbours: `sums` (the same of reductions), `scans_numpy`, `loops.scans`, `kernels.cuda_scan`.
+Neighbours: `sums` (the same of reductions), `scans_numpy`, `loops.scans`, `loops.card_scans`.
 """
 
 from __future__ import annotations

@@ -9,15 +9,17 @@ import numpy as np
 import pytest
 
 from rho.backend.kernels import policy, store
-from rho.backend.kernels.cuda_scan import CARRY, LINES, TILES, TOTALS, scan_text
-from rho.backend.kernels.cuda_words import THREADS
 from rho.backend.kernels.ir import BLOCK
 from rho.backend.kernels.llvm_leaf import is_installed
 from rho.backend.loops import written
+from rho.backend.loops.card_scans import Form, card_scan
+from rho.backend.loops.cuda import cuda_text
 from rho.backend.run import pool
 from rho.backend.run.cpu import scanning
 from rho.backend.run.cpu.reals import PLAIN
+from rho.backend.run.cuda.modules import Modules
 from rho.backend.run.scans_numpy import ordered_scan
+from rho.tests.backend import cuda_stub
 from rho.tests.kernels import cuda_host
 from rho.tests.kernels.phases import data, same_bits
 from rho.typechecker.elements import Kind
@@ -115,21 +117,18 @@ def test_nothing_to_scan(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.skipif(cuda_host.COMPILER is None, reason="no C++ compiler")
 @pytest.mark.parametrize(("kind", "function"), [FUNCTIONS[0], FUNCTIONS[5], FUNCTIONS[11], FUNCTIONS[-3]])
-def test_cuda_text(kind: Kind, function: str) -> None:
-    module = cuda_host.host_module(scan_text(function, kind))
+def test_on_cards(kind: Kind, function: str) -> None:
+    modules = Modules(cuda_stub)
     for lines, length in ((1, 1), (3, 65), (2, BLOCK), (1, 2 * BLOCK + 70)):
         array = data(kind, lines * length, 5).reshape(lines, length)
-        want, blocks = wanted(function, kind, array, 1), -(-length // BLOCK)
-        result, before = np.empty_like(array), np.empty(lines * blocks, array.dtype)
-        module.launch(LINES, 2, THREADS, (lines, length, 1, array.ctypes.data, result.ctypes.data))
-        assert same_bits(result, want)
-        turned, result = np.ascontiguousarray(array.T), np.empty_like(array.T, order="C")
-        module.launch(LINES, 2, THREADS, (lines, length, lines, turned.ctypes.data, result.ctypes.data))
-        assert same_bits(result, np.ascontiguousarray(want.T))
-        result = np.empty_like(array)
-        if blocks > 1:
-            module.launch(TOTALS, 2, THREADS, (lines, length, array.ctypes.data, before.ctypes.data))
-            module.launch(CARRY, 1, THREADS, (lines, blocks, before.ctypes.data))
-        place = before.ctypes.data if blocks > 1 else 0
-        module.launch(TILES, 3, THREADS, (lines, length, array.ctypes.data, place, result.ctypes.data))
-        assert same_bits(result, want)
+        want, blocks, step = wanted(function, kind, array, 1), -(-length // BLOCK), array.dtype.itemsize
+        turned = np.ascontiguousarray(array.T)
+        for form, source, sizes, strides in (
+            (Form.LINES, array, (lines, length, 1), (length * step, step)),
+            (Form.LINES, turned, (1, length, lines), (0, lines * step)),
+            (Form.BLOCKS if blocks > 1 else Form.BLOCK, array, (lines, length, *([blocks] * (blocks > 1))), (length * step,)),
+        ):
+            result = np.empty_like(source)
+            words = (*sizes, source.ctypes.data, *strides, result.ctypes.data, *strides)
+            assert not modules.run(cuda_text(card_scan(function, kind, form)), words)
+            assert same_bits(result if source is array else np.ascontiguousarray(result.T), want), form

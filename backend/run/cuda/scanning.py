@@ -1,7 +1,7 @@
 """Scans on a device: CuPy's for sums of whole numbers, which are exact in any order; else generated kernels, in the order of
 scans.
 
-Neighbours: `kernels.cuda_scan` (the text), `library`; `cpu.library.sequential` (the definition on NumPy).
+Neighbours: `loops.card_scans` (the programs), `library`; `cpu.library.sequential` (the definition on NumPy).
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from typing import Any, Final
 
 from ....typechecker.elements import Kind
 from ...graph.registry import frame_of
-from ...kernels.cuda_scan import CARRY, LINES, TILES, TOTALS, scan_text
-from ...kernels.cuda_words import THREADS
 from ...kernels.ir import BLOCK
+from ...loops.card_scans import Form, card_scan
+from ...loops.cuda import cuda_text
 from .call import Call
 
 _MANY: Final = 4096
@@ -29,16 +29,10 @@ def scan(call: Call, arrays: Any) -> Any:
         return xp.cumsum(arg, axis=axis, dtype=arg.dtype)
     result = xp.empty(arg.shape, arg.dtype)
     length, inner = arg.shape[axis], math.prod(arg.shape[axis + 1 :])
-    lines, addresses = arg.size // length, (int(arg.data.ptr), int(result.data.ptr))
-    text = scan_text(function, kind)
-    if inner > 1 or lines >= _MANY:
-        call.modules.launch(text, LINES, -(-lines // THREADS), (lines, length, inner, *addresses))
-    else:
-        blocks = -(-length // BLOCK)
-        before = xp.empty((lines * blocks if blocks > 1 else 0,), arg.dtype)
-        place = int(before.data.ptr) if blocks > 1 else 0
-        if blocks > 1:
-            call.modules.launch(text, TOTALS, lines * blocks, (lines, length, addresses[0], place))
-            call.modules.launch(text, CARRY, -(-lines // THREADS), (lines, blocks, place))
-        call.modules.launch(text, TILES, lines * blocks, (lines, length, addresses[0], place, addresses[1]))
+    lines, addresses, step = arg.size // length, (int(arg.data.ptr), int(result.data.ptr)), arg.dtype.itemsize
+    form = Form.LINES if inner > 1 or lines >= _MANY else Form.BLOCKS if length > BLOCK else Form.BLOCK
+    sizes = (lines // inner, length, inner) if form is Form.LINES else (lines, length, -(-length // BLOCK))
+    strides = (length * inner * step, inner * step) if form is Form.LINES else (length * step,)
+    words = [*sizes[: len(form.value)], *(word for address in addresses for word in (address, *strides))]
+    call.modules.run(cuda_text(card_scan(function, kind, form)), words)
     return result
