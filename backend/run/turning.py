@@ -244,6 +244,7 @@ class Together:
     def take_part(self, which: int, gate: Gate) -> None:
         """All turns of one queue.  Unreached: another has failed."""
         start = perf_counter_ns()
+        self.fleets[which].machine.current = self.shared.turn.loop
         queue = self.plan.main.queues[which]
         device = queue.device if queue.kind is QueueKind.COMPUTE else None
         trip = self.shared.turn.loop.trip.constant or 0

@@ -38,6 +38,11 @@ class Cluster:
         """The addresses of the workers that are left."""
         return tuple(member.address for member in self.attachment.cluster.members)
 
+    @property
+    def dashboard(self) -> str:
+        """The address of Dask's dashboard, empty if there is none."""
+        return self.attachment.cluster.membership.dashboard
+
     def close(self) -> None:
         """Let the workers go; those of `local:N` end."""
         self.attachment.close()

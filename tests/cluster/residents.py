@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -27,10 +27,18 @@ def member(host: str, port: int, token: str) -> Member:
     return Member(f"tcp://{host}:{port}", host, port, token, socket.gethostname(), "processor", 2, 1 << 30, version(), True)
 
 
-class Threads:
-    """So many residents of this process."""
+class Unseen:
+    """Members without a dashboard, whose connections are not encrypted."""
 
     context = None
+    dashboard = ""
+
+    def show(self, name: str, run: str, members: Sequence[Member]) -> Callable[[], None]:
+        return lambda: None
+
+
+class Threads(Unseen):
+    """So many residents of this process."""
 
     def __init__(self, count: int) -> None:
         self.residents = [Resident("127.0.0.1") for _ in range(count)]
@@ -43,10 +51,8 @@ class Threads:
             resident.listener.close()
 
 
-class Some:
+class Some(Unseen):
     """The first members of others, which go on when a cluster is closed."""
-
-    context = None
 
     def __init__(self, others: Members, count: int) -> None:
         self.others, self.count = others, count
@@ -75,10 +81,9 @@ def run_on(
         return cluster.run(plan, planner or never, bound, data, observe=observe)
 
 
-class Spawned:
+class Spawned(Unseen):
     """Residents in processes of their own, which end with the test's."""
 
-    context = None
     PROGRAM = (
         "import sys; from rho.backend.run.cluster.resident import Resident; r = Resident('127.0.0.1');"
         "print(r.port, r.token, flush=True); sys.stdin.read()"

@@ -11,6 +11,7 @@ Neighbours: `membership` (who is there), `resident` (the other end), `crossing`,
 
 from __future__ import annotations
 
+import os
 import secrets
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -38,7 +39,7 @@ from .journal import Journal, Seen, tell
 from .membership import Member, Members
 from .profile import profile_of
 from .shares import HOME, Process, Shares
-from .shipping import failure_of, shipment, version
+from .shipping import failure_of, require_same, shipment
 from .wire import PULSE, Connection, Kind, Lost, Message, connect
 
 RESTARTS: Final = 3
@@ -88,10 +89,13 @@ class Worker:
             self.cluster.miss(self, Lost(self.process, f"it says what nobody understands ({error!r})"))
 
     def pulse(self) -> None:
-        """Home lives, as long as the connection does."""
+        """Home lives, as long as the connection does; a run that lasts until a pulse is shown."""
         with suppress(Lost):
             while not self.connection.closed:
                 self.connection.send(Kind.PING)
+                epoch = self.cluster.running
+                if epoch is not None and self in epoch.workers[:1]:
+                    epoch.show()
                 sleep(PULSE)
 
     def send(self, kind: Kind, facts: Mapping[str, Any] | None = None) -> None:
@@ -267,15 +271,6 @@ class Cluster:
                 self.change.wait(LISTENING)
 
 
-def require_same(member: Member) -> None:
-    """RunFailed E710: it is not the Rho that is here."""
-    if member.version != version():
-        raise RunFailed([Diagnostic(
-            Code.E710, f"worker {member.address} has another version of Rho", Span("", 0, 0),
-            notes=("install on every worker what is installed here",),
-        )])  # fmt: skip
-
-
 def given_up(lost: Sequence[Lost], bound: BoundGraph) -> RunFailed:
     """E710, of the workers that a run lost."""
     count = f"{len(lost)} workers were" if len(lost) > 1 else "a worker was"
@@ -294,6 +289,8 @@ class _Epoch:
         self.links: dict[Process, Connection] = {}
         self.crossing = Crossing(shares, HOME, self.name, self.links, self.failed)
         self.settling: threading.Thread | None = None
+        self.forget: Callable[[], None] | None = None
+        """Takes it from the dashboard."""
         self.over = False
 
     def take_workers(self) -> None:
@@ -377,9 +374,16 @@ class _Epoch:
                 worker.send(Kind.STOP, {"run": self.name})
             self.crossing.halt()
 
+    def show(self) -> None:
+        if self.forget is None:
+            name = os.path.basename(self.shares.plan.program[0].name)
+            self.forget = self.cluster.membership.show(name, self.name, self.members)
+
     def leave(self, clean: bool) -> None:
         """Let the workers go; what did not end as it should is cut off."""
         self.over = True
+        if self.forget is not None and not clean:
+            self.forget()
         for worker in self.workers:
             if clean:
                 with suppress(Lost):

@@ -14,7 +14,7 @@ import os
 import re
 import socket
 import ssl
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
@@ -58,7 +58,16 @@ class Members(Protocol):
 
     @property
     def context(self) -> ssl.SSLContext | None: ...
+    @property
+    def dashboard(self) -> str:
+        """Its address, empty if there is none."""
+        ...
+
     def members(self) -> list[Member]: ...
+    def show(self, name: str, run: str, members: Sequence[Member]) -> Callable[[], None]:
+        """On the dashboard, a run of a program that is going on; what is returned takes it back after a loss."""
+        ...
+
     def close(self) -> None: ...
 
 
@@ -86,6 +95,24 @@ class Membership:
         if not members:
             raise failed("the cluster has no workers")
         return members
+
+    def show(self, name: str, run: str, members: Sequence[Member]) -> Callable[[], None]:
+        """As a task on each worker, which ends with the run there."""
+        shown: list[Any] = []
+        with suppress(Exception):  # what only shows a run does not end it
+            for member in members:
+                only = {"workers": [member.address], "allow_other_workers": False, "pure": False, "retries": 0}
+                shown.append(self.client.submit(attend, name, run, key=f"{name}-{run}-{member.port}", **only))
+
+        def forget() -> None:
+            with suppress(Exception):
+                self.client.cancel(shown)
+
+        return forget
+
+    @property
+    def dashboard(self) -> str:
+        return self.client.dashboard_link or ""
 
     def close(self) -> None:
         for one in (self.client, *self.owned):
@@ -164,6 +191,15 @@ def start_resident(dask_worker: Any) -> dict[str, Any]:
         "host": resident.host, "port": resident.port, "token": resident.token, "machine": socket.gethostname(),
         "processor": processor(), "cores": cores(), "memory": int(memory) if memory else None, "version": version(),
     }  # fmt: skip
+
+
+def attend(name: str, run: str) -> None:
+    """In a worker, as a task: tells of a run under the topic `rho` until it has ended here."""
+    from distributed import get_worker
+
+    worker = get_worker()
+    for facts in worker._rho_resident.progress(run):
+        worker.log_event("rho", {"program": name, "run": run, "worker": worker.address, **facts})
 
 
 def failed(message: str) -> RunFailed:

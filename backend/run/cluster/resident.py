@@ -18,6 +18,7 @@ import ssl
 import threading
 import traceback
 from collections import OrderedDict
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -25,12 +26,15 @@ from typing import Any, Final
 from ....lang.diagnostics import RunFailed
 from ....lang.opening import read_text
 from ...graph import BoundGraph
+from ...schedule.plan.describe import label
 from ...schedule.plan.model import Plan
 from ...schedule.plan.parts import DeviceId
 from ..cpu import CpuBackend
 from ..distributed import Pace
 from ..executor import execute_plan
+from ..machine import Machine
 from ..threads import interrupt
+from ..watching import WATCHER
 from .crossing import Crossing
 from .holding import Held, holds_of
 from .journal import Journal
@@ -61,6 +65,7 @@ class Resident:
         self.host, self.port = host, int(self.listener.getsockname()[1])
         self.programs: OrderedDict[str, tuple[Plan, BoundGraph]] = OrderedDict()
         self.held = Held()
+        self.running: WorkersRun | None = None
         self.change = threading.Condition()
         self.line: list[Visit] = []
         self.peers: dict[tuple[str, int], Connection] = {}
@@ -118,6 +123,18 @@ class Resident:
             if not self.change.wait_for(lambda: run.ended or key in self.peers, MEETING) or run.ended:
                 raise Lost(process, "it has not come")
             return self.peers.pop(key)
+
+    def progress(self, run: str, every: float = 1.0) -> Iterator[dict[str, Any]]:
+        """What the queues of a run are at, each second, and then that it has ended here."""
+
+        def going_on() -> WorkersRun | None:
+            return self.running if self.running is not None and self.running.facts["run"] == run else None
+
+        while (running := going_on()) is not None:
+            yield {"at": running.at(), "ended": False}
+            with self.change:
+                self.change.wait_for(lambda: going_on() is None, every)
+        yield {"at": [], "ended": True}
 
     def keep(self, digest: str, program: tuple[Plan, BoundGraph]) -> None:
         with self.change:
@@ -179,7 +196,8 @@ class Visit:
                 if self.resident.held.program != facts["digest"]:
                     self.resident.held = Held(facts["digest"])
                 self.run = WorkersRun(self.resident, self.connection, facts, *program)
-                self.run.start()
+                self.resident.running = self.run
+                self.run.thread.start()
             case Kind.DATA | Kind.FENCE | Kind.DROP if self.run is not None and self.run.is_of(message):
                 self.run.crossing.take(message)
             case Kind.ASK:
@@ -227,6 +245,7 @@ class WorkersRun:
     ended: bool = False
     thread: threading.Thread = field(init=False)
     journal: Journal | None = None
+    machines: list[Machine] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         where = {DeviceId(device): Process(process) for device, process in self.facts["where"].items()}
@@ -236,13 +255,15 @@ class WorkersRun:
         links, holds = self.links, holds_of(self.facts["holds"])
         self.crossing = Crossing(shares, me, self.facts["run"], links, self.failed, self.resident.held, holds)
         self.journal = Journal(shares) if self.facts["observed"] else None
-        self.thread = threading.Thread(target=self.work, name="rho run", daemon=True)
+        self.thread = threading.Thread(target=self.take_part, name="rho run", daemon=True)
 
     def is_of(self, message: Message) -> bool:
         return bool(message.facts.get("run") == self.facts["run"])
 
-    def start(self) -> None:
-        self.thread.start()
+    def at(self) -> list[str]:
+        """The phases that its queues are at."""
+        found = [machine.current for machine in self.machines]
+        return list(dict.fromkeys(label(phase, self.bound.graph) for phase in found if phase is not None))
 
     def end(self) -> None:
         """Home does not want it any more, or is gone; back when nothing of it runs, or after five seconds."""
@@ -262,6 +283,16 @@ class WorkersRun:
         for process, link in self.links.items():
             if process != HOME:
                 link.close()
+
+    def take_part(self) -> None:
+        WATCHER.set(self.machines.append)
+        try:
+            self.work()
+        finally:
+            with self.resident.change:
+                if self.resident.running is self:
+                    self.resident.running = None
+                self.resident.change.notify_all()
 
     def work(self) -> None:
         said: dict[str, Any] = {"run": self.facts["run"]}

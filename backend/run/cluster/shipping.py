@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ....lang.certain import certain
+from ....lang.codes import Code
 from ....lang.diagnostics import Diagnostic, Label, RunFailed
 from ....lang.module_names import module_name
 from ....lang.opening import read_bytes
@@ -24,6 +25,7 @@ from ...graph import BoundGraph, bind, lower, optimise, settle
 from ...schedule.plan.model import Plan
 from ...schedule.plan.stored import PlanFormatError, decode_plan, encode_plan
 from ...schedule.verify.plans import check_plan
+from .membership import Member
 
 _PACKAGE: Final = Path(__file__).parents[3]
 _MOST_BYTES: Final = 16 << 20
@@ -44,6 +46,15 @@ def version() -> str:
             if path.suffix in (".py", ".ll", ".rho") and path.is_file():
                 found.update(str(path.relative_to(_PACKAGE)).encode() + b"\0" + read_bytes(path, _MOST_BYTES))
     return found.hexdigest()[:16]
+
+
+def require_same(member: Member) -> None:
+    """RunFailed E710: it is not the Rho that is here."""
+    if member.version != version():
+        raise RunFailed([Diagnostic(
+            Code.E710, f"worker {member.address} has another version of Rho", Span("", 0, 0),
+            notes=("install on every worker what is installed here",),
+        )])  # fmt: skip
 
 
 def shipment(plan: Plan, without: Collection[str]) -> dict[str, Any]:
