@@ -282,7 +282,7 @@ class _Rules:
             if loop.kind is LoopKind.PARALLEL or (loop.kind is LoopKind.VECTOR and loop.carried):
                 self.wrong("in a vector loop there are serial loops, or vector loops that carry nothing")
             inner = within(vector) - {inside.index for inside in walk(vector.body) if isinstance(inside, For)}
-            if any(name in inner for form in (*loop.lower, *loop.upper) for name, _ in form.terms):
+            if vector.carried and any(name in inner for form in (*loop.lower, *loop.upper) for name, _ in form.terms):
                 self.wrong(f"its bounds depend on the vector loop over {vector.index}")
         if loop.kind is LoopKind.PARALLEL and LoopKind.PARALLEL in kinds and kinds[-1] is not LoopKind.PARALLEL:
             self.wrong("parallel loops stand directly in each other")

@@ -13,8 +13,8 @@ upper the least of its own, so that triangles and tiles are loops.
     items whose number is a constant of at most `LANES`, in the order of sums (halved; what was carried before is not joined);
     several run at once, and no result of the program shows how many.  Other statements may use what an iteration yields to a
     reduction that is exact in any order, which makes it a scan: all that has been joined up to there.  `until` is not allowed;
-    loops inside are SERIAL, or VECTOR ones that carry nothing, and their bounds depend on nothing that an iteration computes but
-    their indices.
+    loops inside are SERIAL, or VECTOR ones that carry nothing; of a loop that carries, their bounds depend on nothing that an
+    iteration computes but their indices.
   * PARALLEL: iterations are independent and carry nothing; they may run on several threads.  Those inside another stand directly
     in it.  Views that are SCRATCH and `private` belong to one thread.
 On cards iterations of PARALLEL loops are blocks of threads, to which private views belong, and those of VECTOR loops threads.

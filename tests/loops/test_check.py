@@ -18,6 +18,7 @@ def test_programs_that_are_right(name: str) -> None:
 PROVED = {
     "spaces": "output y: f64[n, n, n, n] for i in 0..n parallel { for j in 0..n parallel { "
               "for r in 0..n vector { for s in 0..n vector { y[i, j, r, s] = z } } } }",
+    "lanes of any length": "output y: f64[n, n] for i in 0..n vector { for j in i..n serial { y[i, j] = z } }",
     "a triangle": "output y: f64[n, n] for i in 0..n parallel { for j in 0..i vector { y[i, j] = z } }",
     "its mirror image": "output y: f64[n, n] for i in 0..n parallel { for j in 0..i vector { y[j, i] = z } }",
     "both": "output y: f64[n, n] for i in 0..n parallel { for j in 0..i vector { y[j, i] = z y[i, j] = z } }",
@@ -142,8 +143,10 @@ WRONG = {
     "parallel in vector": ("for i in 0..n vector { for j in 0..n parallel { } }", "that carry nothing"),
     "a sum in vector": ("for i in 0..n vector { for j in 0..n vector carried (s: i64 = n -> u => r by add) "
                         "{ u: i64 = add(s, j) } }", "that carry nothing"),
-    "bounds of a lane": ("for i in 0..n vector { for j in 0..i serial { } }", "depend on the vector"),
-    "bounds of a lane's number": ("for i in 0..n vector { k = index i for j in 0..k serial { } }", "depend on the vector"),
+    "bounds of a lane": ("for i in 0..n vector carried (s: i64 = n -> u => r by add) "
+                         "{ for j in 0..i serial { } u: i64 = add(s, i) }", "depend on the vector"),
+    "bounds of a lane's number": ("for i in 0..n vector carried (s: i64 = n -> u => r by add) "
+                                  "{ k = index i for j in 0..k serial { } u: i64 = add(s, i) }", "depend on the vector"),
     "serial reduction": ("for i in 0..n serial carried (s: i64 = n -> u => r by add) { u: i64 = add(s, i) }", "reductions"),
     "float sum": ("t: f64 = 1.0 for i in 0..n vector carried (s: f64 = t -> u => r by add) { u: f64 = add(s, t) }", "exact"),
     "a sum of a few that may fail": ("t: f64 = 1.0 for i in 0..9 vector carried (s: f64 = t -> u => r by add) "

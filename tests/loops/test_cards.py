@@ -1,0 +1,75 @@
+"""Loop programs for cards: well formed, read as they are printed, and the same whatever the order of blocks and threads.
+
+What threads leave for each other must stand behind a barrier: the interpreter takes the iterations of a loop in any order, which
+tests of the printed text on the host cannot show.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+import pytest
+
+from rho.backend.kernels.build import build_body, build_kernel
+from rho.backend.kernels.ir import Kernel
+from rho.backend.kernels.nest import plan_nest
+from rho.backend.loops import check
+from rho.backend.loops.card_scans import Form, card_scan
+from rho.backend.loops.ir import Program
+from rho.backend.loops.lower.cards import CardCode, most_of
+from rho.backend.loops.text import parse, show
+from rho.tests.kernels.phases import apply, phase, projection, read
+from rho.tests.loops.running import results
+from rho.typechecker.elements import Kind
+
+
+def kernel(space: list[int], reduction: str | None, *, turned: bool = False, kind: Kind = Kind.F64) -> Kernel:
+    axes = list(range(len(space)))
+    made = phase(space, [projection(space, space[::-1] if turned else space, axes[::-1] if turned else axes)],
+                 [read(0, kind), apply("mul", (0, 0), kind)], [1], reduction)  # fmt: skip
+    body = build_body(made)
+    assert body is not None
+    strides, step = [0] * len(space), kind.bytes
+    for axis in axes if turned else reversed(axes):
+        strides[axis], step = step, step * space[axis]
+    return build_kernel(body, plan_nest(tuple(space), reduction is not None, [tuple(strides)], body.coordinates), [kind], 16)
+
+
+def reducing(space: list[int], reduction: str = "add", *, turned: bool = False) -> tuple[Program, dict[str, int]]:
+    made = kernel(space, reduction, turned=turned)
+    sizes = {f"n{axis}": size for axis, size in enumerate(space)} | {f"o{axis}": 0 for axis in range(len(space))}
+    return CardCode(made, most_of(space[-1])).program(), sizes | {"blocks": -(-space[-1] // 4096)}
+
+
+PROGRAMS = {
+    "a map": (CardCode(kernel([7], None)).program(), {"n0": 7, "o0": 0}),
+    "a map beside": (CardCode(kernel([7], None), offsets=((-2,),)).program(), {"n0": 7, "o0": 0}),
+    "rows": reducing([5, 70]),
+    "a line": reducing([300]),
+    "blocks of a line": reducing([3 * 4096 + 50]),
+    "columns": reducing([37, 70], turned=True),
+    "short columns": reducing([37, 3], turned=True),
+    "places": reducing([3, 300], "greatest_place"),
+    "lines scanned": (card_scan("add", Kind.F64, Form.LINES), {"tables": 2, "length": 70, "cells": 3}),
+    "a block scanned": (card_scan("ne", Kind.BOOL, Form.BLOCK), {"lines": 2, "length": 300}),
+    "blocks scanned": (card_scan("add", Kind.F32, Form.BLOCKS), {"lines": 1, "length": 4200, "blocks": 2}),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_well_formed(name: str) -> None:
+    program, _ = PROGRAMS[name]
+    check.verify(program)
+    assert parse(show(program)) == program
+
+
+def shuffled(iterations: Sequence[int]) -> Sequence[int]:
+    return random.Random(len(iterations)).sample(iterations, len(iterations))
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_any_order_of_threads(name: str) -> None:
+    program, sizes = PROGRAMS[name]
+    wanted = results(program, sizes)
+    assert wanted == results(program, sizes, order=lambda iterations: iterations[::-1]) == results(program, sizes, order=shuffled)
