@@ -75,7 +75,8 @@ class Pieces:
 
     def on(self, words: Any) -> int:
         """One piece on these words, addresses and all."""
-        return self._call(ctypes.addressof(words))
+        code: int = self._call(ctypes.addressof(words))
+        return code
 
     def _called(self, place: int, addresses: Sequence[int]) -> tuple[int, int]:
         """The words of a lone piece are used again, by one run at a time."""
