@@ -52,7 +52,7 @@ def evaluate_axes(ctx: Context, nodes: Sequence[tree.Expression | None], scope: 
             continue
         value = ctx.expression(ctx, node, scope)
         if isinstance(value, Operand):
-            ctx.builder.wording.uses[value.value] = node.span
+            ctx.builder.wording.add(value.value, node.span)
         entries.append(Entry(value, node.span))
     entries.reverse()
     return entries
