@@ -64,10 +64,10 @@ class Session:
                 found = checker.check(source, loader.load)
         except RhoError as error:
             sources = {one.name: one for one in (*loader.sources, source)}
-            return Checked(source, None, error.diagnostics, sources)
+            return Checked(source, None, error.diagnostics, {}, None, sources)
         sources = {one.name: one for one in (*loader.sources, source)}
         core, diagnostics = with_blocks(found.core, found.diagnostics, self.devices)
-        return Checked(source, core, told(diagnostics, source, sources), sources, found)
+        return Checked(source, core, told(diagnostics, source, sources), found.types, found.last, sources, found)
 
     def load(
         self, checked: Checked, request: Request, detail: PlanDetail = PlanDetail.STEPS, scheduling: Scheduling | None = None
@@ -161,7 +161,7 @@ class Session:
                 loaded = settled(loaded, observe)
             stores = stores_of(loaded)
             values = values_of(loaded, stores)
-        elif core.data:
+        elif core.data and (engine is Engine.REFERENCE or not loaded.stored):
             from .execution.loading import read_inputs
 
             values |= read_inputs(core, loaded.files, loaded.bound.sizes)
@@ -180,7 +180,11 @@ class Session:
         from ..backend import execute
 
         try:
-            if loaded.elsewhere is not None:
+            if loaded.elsewhere is not None and loaded.stored:
+                from .execution.storing import run_there
+
+                results = run_there(loaded, values, observe)
+            elif loaded.elsewhere is not None:
                 results = loaded.elsewhere(loaded.plan, values, observe)
             else:
                 results = execute(loaded.plan, loaded.bound, values, observe, simulated=loaded.simulated, stores=stores)

@@ -6,6 +6,7 @@ Neighbours: `session` (which makes them); every verb and way to meet Rho.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import field
 from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -16,6 +17,7 @@ from ..typechecker.check import CheckResult
 
 if TYPE_CHECKING:
     from ..backend.graph.bind import BoundGraph
+    from ..backend.run.files.stored import StoredInput
     from ..backend.run.machine import Observer, Results
     from ..backend.run.streams.selecting import SelectedRows
     from ..backend.schedule.plan.model import Plan
@@ -41,24 +43,16 @@ class Strictness(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What checking found.  `core` is None when the program is rejected; `result` is what more can be asked, None if the text
-    could not be read."""
+    """What checking found.  `core` is None when the program is rejected; `types` are those of its names, `last` that of its
+    last value.  `result` is what more can be asked (quantities), None if the text could not be read."""
 
     source: Source
     core: Core | None
     diagnostics: tuple[Diagnostic, ...]
+    types: Mapping[str, str]
+    last: str | None
     sources: Mapping[str, Source]
     result: CheckResult | None = None
-
-    @property
-    def types(self) -> Mapping[str, str]:
-        """Those of the program's names."""
-        return {} if self.result is None else self.result.types
-
-    @property
-    def last(self) -> str | None:
-        """The type of the last value."""
-        return None if self.result is None else self.result.last
 
     @property
     def accepted(self) -> bool:
@@ -106,7 +100,8 @@ class Loaded:
     `simulated`: the plan's devices are declared, and each is held to its memory while it runs here.  `file_bytes`: what
     reading or writing a file takes at most, beside the arrays.  `warnings`: of directives.  `elsewhere`: what runs it, if not
     this process alone.  `scratch`: what is ordered on disk.  `staged`: sizes in `bound`
-    are the most that masks can select, and become known stage by stage; `selected`: what has been selected so.
+    are the most that masks can select, and become known stage by stage; `selected`: what has been selected so.  `stored`: inputs
+    that are read where they are used.
     """
 
     checked: Checked
@@ -122,6 +117,7 @@ class Loaded:
     scratch: tuple[Scratch, ...] = ()
     staged: Staged | None = None
     selected: Mapping[str, SelectedRows] | None = None
+    stored: Mapping[str, StoredInput] = field(default_factory=dict)
 
     @property
     def streams(self) -> bool:

@@ -94,7 +94,7 @@ def phase_ticks(
     """Ticks of a phase on one device of a group; with `axis`, of its shards of `rows` points along it, dealt out by `grain`.
     None: it cannot run there."""
     device = profile.device(group)
-    if device is None:
+    if device is None or device.backend is Backend.STORE:
         return None
     number = numbers_of(bound)
     rates = _rates(device, bound, number)

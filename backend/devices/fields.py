@@ -9,7 +9,7 @@ Neighbours: `reading` (which fields there are).
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import Enum
@@ -144,14 +144,14 @@ class Fields:
             return default
         return Fraction(value)
 
-    def choice(self, name: str, kinds: type[Chosen], default: Chosen) -> Chosen:
+    def choice(self, name: str, kinds: Iterable[Chosen], default: Chosen) -> Chosen:
         value = self.take(name)
         if value is None:
             return default
-        for kind in kinds:
-            if kind.value == value:
-                return kind
-        self.trouble(name, f"must be one of {', '.join(str(kind.value) for kind in kinds)}, not {shown(value)}")
+        found = {kind.value: kind for kind in kinds}
+        if isinstance(value, str) and value in found:
+            return found[value]
+        self.trouble(name, f"must be one of {', '.join(map(str, found))}, not {shown(value)}")
         return default
 
     def numbers(self, name: str) -> tuple[int, ...] | None:

@@ -6,6 +6,9 @@ what calibration measures.  `cost` has the ticks of phases.
 Note [Classes].  A problem looks up ticks by the class of a device.  Where two devices of one class have different tables
 (two unequal GPUs) each gets the class `gpu/gpu0`: the part before the stroke is what `place z on gpu` speaks of.
 
+Note [Stores].  A store is a device that computes nothing: files lie there, and its links say how quickly who reads them.  What is
+read by several at a time at no cost to each other has links without a group.
+
 Note [Fingerprint].  The sha256 of the canonical text without the date: two profiles with one fingerprint give the same plans.
 
 Neighbours: `keys` (names of tables), `backend.schedule.machines` (the devices of a problem).
@@ -24,6 +27,8 @@ from .tables import Table
 from .ticks import Duplex
 
 SCHEMA: Final = "device-profile/1"
+STORE: Final = "store"
+"""The class of stores."""
 
 
 class Source(Enum):
@@ -40,6 +45,7 @@ class Backend(Enum):
     DASK = "dask"
     REFERENCE = "reference"
     NULL = "null"
+    STORE = "store"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +69,7 @@ class DeviceProfile:
 
     Times in ns: `launch_ns` a kernel, `host_dispatch_ns` the first execution of a step (finding or making its kernel), `sync_ns`
     a wait for another queue, `alloc_ns` an allocation.  `ops` by the names of `keys`.  `reserved`: fields that later versions
-    give a meaning, kept as they are."""
+    give a meaning, kept as they are.  `paths`: files, and folders of files, that lie in a store."""
 
     name: str
     kind: str
@@ -82,6 +88,7 @@ class DeviceProfile:
     roofline: Roofline | None = None
     ops: Mapping[str, Table] = field(default_factory=dict)
     reserved: Mapping[str, object] = field(default_factory=dict)
+    paths: tuple[str, ...] = ()
 
     @property
     def memory(self) -> int | None:
@@ -129,7 +136,7 @@ class Calibration:
 @dataclass(frozen=True, slots=True)
 class Profile:
     """Invariants (`reading` checks them, makers keep them): names differ, exactly one device has `home` (its first instance
-    is home), links join devices that exist."""
+    is home), links join devices that exist, stores come last and have a link to home."""
 
     devices: tuple[DeviceProfile, ...]
     links: tuple[LinkProfile, ...] = ()
@@ -145,7 +152,21 @@ class Profile:
         stem = name.partition("[")[0]
         return next((device for device in self.devices if device.name in (name, stem)), None)
 
+    @property
+    def has_stores(self) -> bool:
+        return any(device.backend is Backend.STORE for device in self.devices)
+
+    def store_of(self, path: str) -> str | None:
+        """The store in which a file lies, by its real path: the one that names it, or the nearest folder around it."""
+        found = [
+            (len(own), device.name) for device in self.devices for own in device.paths
+            if path == own or path.startswith(own.rstrip("/") + "/")
+        ]  # fmt: skip
+        return max(found)[1] if found else None
+
     def class_of(self, device: DeviceProfile) -> str:
-        """See Note [Classes]."""
+        """See Note [Classes]; a store is like no other."""
+        if device.backend is Backend.STORE:
+            return f"{device.kind}/{device.name}"
         alike = [other for other in self.devices if other.kind == device.kind]
         return device.kind if all(device.same_times(other) for other in alike) else f"{device.kind}/{device.name}"

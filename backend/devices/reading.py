@@ -26,11 +26,12 @@ from ...lang.primitives import nearest
 from ...lang.source import Span
 from . import keys
 from .fields import Fields, Places, Problems, shown
-from .profile import SCHEMA, Backend, Calibration, DeviceProfile, LinkProfile, Power, Profile, Roofline, Source
+from .profile import SCHEMA, STORE, Backend, Calibration, DeviceProfile, LinkProfile, Power, Profile, Roofline, Source
 from .tables import Table
 from .ticks import Duplex
 
 RESERVED: Final = ("memory_levels", "numa", "queues", "worker", "plugin")
+_COMPUTING: Final = tuple(backend for backend in Backend if backend is not Backend.STORE)
 MOST_DEVICES: Final = 10_000_000
 MOST_DOTS: Final = 100
 _DOTTED: Final = re.compile(r"[\w\"'-]\.")
@@ -64,10 +65,11 @@ def profile_of(values: Mapping[str, object], problems: Problems) -> Profile:
         raise Refused(problems.found)
     power_off = top.switch("power_off_unused")
     devices = [_device(fields) for fields in top.tables("device")]
+    devices += [_store(fields) for fields in top.tables("store")]
     links = [_link(fields) for fields in top.tables("link")]
     calibration = _calibration(top.table("fingerprint"))
     top.finish()
-    if not devices:
+    if all(device.backend is Backend.STORE for device in devices):
         problems.add("", "a profile has at least one [[device]]")
     devices = _with_home(devices, problems)
     _check_names(devices, links, problems)
@@ -87,18 +89,32 @@ def _not_toml(file: str, text: str, error: Exception) -> Diagnostic:
     return Diagnostic(Code.E705, f"this is not TOML: {message}", Span(file, start, min(start + 1, len(text))))
 
 
-def _device(fields: Fields) -> DeviceProfile:
-    name = fields.text("name")
+def _name(fields: Fields, field: str) -> str:
+    name = fields.text(field)
     if name and not _NAME.fullmatch(name):
-        fields.trouble("name", f"must be letters, digits, `_` and `-`, and begin with a letter, not {shown(name)}")
-    kind = fields.text("class")
-    if kind and not _NAME.fullmatch(kind):
-        fields.trouble("class", f"must be letters, digits, `_` and `-`, and begin with a letter, not {shown(kind)}")
+        fields.trouble(field, f"must be letters, digits, `_` and `-`, and begin with a letter, not {shown(name)}")
+    return name
+
+
+def _store(fields: Fields) -> DeviceProfile:
+    name, paths = _name(fields, "name"), fields.take("paths")
+    if paths is None:
+        fields.missing("paths")
+        paths = []
+    if not isinstance(paths, list) or not all(isinstance(path, str) and path.startswith("/") for path in paths):
+        fields.trouble("paths", f"must be a list of absolute paths, not {shown(paths)}")
+        paths = []
+    fields.finish()
+    return DeviceProfile(name, STORE, Backend.STORE, "", paths=tuple(paths))
+
+
+def _device(fields: Fields) -> DeviceProfile:
+    name, kind = _name(fields, "name"), _name(fields, "class")
     count = fields.number("count", 1, 1)
     if count > MOST_DEVICES:
         fields.trouble("count", f"must be at most {MOST_DEVICES:,}, not {count:,}")
     device = DeviceProfile(
-        name, kind, fields.choice("backend", Backend, Backend.CPU), fields.text("node", "n0"), count,
+        name, kind, fields.choice("backend", _COMPUTING, Backend.CPU), fields.text("node", "n0"), count,
         fields.number("threads", 1, 1), fields.whole("memory_bytes", None, 1),
         fields.fraction("memory_reserve", Fraction(0), below=1), fields.switch("home"), fields.number("launch_ns", 0),
         fields.number("sync_ns", 0), fields.number("host_dispatch_ns", 0), fields.number("alloc_ns", 0),
@@ -248,13 +264,16 @@ def _with_home(devices: list[DeviceProfile], problems: Problems) -> list[DeviceP
 
 
 def _check_names(devices: list[DeviceProfile], links: list[LinkProfile], problems: Problems) -> None:
-    seen: dict[str, int] = {}
-    for place, device in enumerate(devices):
+    seen: dict[str, str] = {}
+    stores = sum(device.backend is Backend.STORE for device in devices)
+    first = len(devices) - stores
+    for number, device in enumerate(devices):
+        path = f"device[{number}]" if number < first else f"store[{number - first}]"
         if not device.name:
             continue
         if device.name in seen:
-            problems.add(f"device[{place}].name", f"`{device.name}` is the name of device[{seen[device.name]}] already")
-        seen.setdefault(device.name, place)
+            problems.add(f"{path}.name", f"`{device.name}` is the name of {seen[device.name]} already")
+        seen.setdefault(device.name, path)
     counts = {device.name: device.count for device in devices if device.name}
     for place, link in enumerate(links):
         for name, end in (("from", link.source), ("to", link.target)):
@@ -262,6 +281,8 @@ def _check_names(devices: list[DeviceProfile], links: list[LinkProfile], problem
                 guess = nearest(end, list(counts))
                 meant = f"; did you mean `{guess}`?" if guess else ""
                 problems.add(f"link[{place}].{name}", f"there is no device `{end}`{meant}")
+        if link.group in counts:
+            problems.add(f"link[{place}].group", f"`{link.group}` is the name of a device: queues are named after both")
     joined: dict[tuple[str, str], int] = {}
     for place, link in enumerate(links):
         if link.source == link.target and counts.get(link.source, 2) == 1:
@@ -269,6 +290,10 @@ def _check_names(devices: list[DeviceProfile], links: list[LinkProfile], problem
         before = joined.setdefault((link.source, link.target), place)
         if before != place and link.source and link.target:
             problems.add(f"link[{place}].to", f"link[{before}] leads from `{link.source}` to `{link.target}` already")
+    home = next((device.name for device in devices if device.home), None)
+    for place, store in enumerate(devices[first:]):
+        if links and home not in (None, store.name) and not {(store.name, home), (home, store.name)} & joined.keys():
+            problems.add(f"store[{place}].name", f"no link joins `{store.name}` and `{home}`, which is home")
 
 
 def _exists(end: str, counts: dict[str, int]) -> bool:

@@ -16,7 +16,7 @@ from decimal import Decimal
 from fractions import Fraction
 from hashlib import sha256
 
-from .profile import SCHEMA, Calibration, DeviceProfile, LinkProfile, Power, Profile
+from .profile import SCHEMA, Backend, Calibration, DeviceProfile, LinkProfile, Power, Profile
 from .tables import Table
 
 _DEFAULTED = ("count", "threads", "memory_bytes", "memory_reserve", "home", "launch_ns", "sync_ns", "host_dispatch_ns",
@@ -38,6 +38,9 @@ def canonical(profile: Profile) -> str:
 
 
 def _device(device: DeviceProfile) -> Iterable[str]:
+    if device.backend is Backend.STORE:
+        yield from ("[[store]]", f"name = {_value(device.name)}", f"paths = {_value(device.paths)}")
+        return
     plain = DeviceProfile("", "")
     yield "[[device]]"
     yield f"name = {_value(device.name)}"

@@ -10,7 +10,7 @@ Neighbours: `run.binding` reads the sizes from file headers; `backend.schedule` 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import field, replace
 
 from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, Refused
@@ -40,10 +40,12 @@ from .registry import signature_of
 
 @dataclass(frozen=True, slots=True)
 class BoundGraph:
-    """A graph whose only size variables are known when run; `sizes` are the numbers that were put in."""
+    """A graph whose only size variables are known when run; `sizes` are the numbers that were put in.  `lies`: the stores of
+    inputs, by name; what is not in one lies at home."""
 
     graph: Graph
     sizes: Mapping[SizeVariable, int]
+    lies: Mapping[str, str] = field(default_factory=dict)
 
 
 def bind(graph: Graph, sizes: Mapping[SizeVariable, int]) -> BoundGraph:

@@ -19,25 +19,23 @@ from .indexing import at, build, cells, integers, offset, positions
 from .structure import reshape
 
 
-def check_index(index: int, size: int, checked: bool, shift: Kind | None = None,
-                place: tuple[int, int] | None = None) -> None:  # fmt: skip
+def check_index(index: int, size: int, checked: bool, shift: Kind | None = None) -> None:
     """Fail unless 0 ≤ index < size (positions count from 0 here)."""
     if 0 <= index < size:
         return
     if not checked:
         raise InternalError(f"index {index} was proved to be below {size}")
-    raise outside(index, size, shift, place)
+    raise outside(index, size, shift)
 
 
 def gather(
-    value: Array, indices: Array, axis: int, checked: bool, fills: bool, shift: Kind | None = None,
-    place: tuple[int, int] | None = None,
-) -> Array:  # fmt: skip
+    value: Array, indices: Array, axis: int, checked: bool, fills: bool, shift: Kind | None = None
+) -> Array:
     """result[a… i… b…] = value[a… indices[i…] b…]."""
     chosen = integers(indices)
     for index in chosen:
         if not (fills and index == -1):
-            check_index(index, value.shape[axis], checked, shift, place)
+            check_index(index, value.shape[axis], checked, shift)
     shape = (*value.shape[:axis], *indices.shape, *value.shape[axis + 1 :])
     fill = fill_of(value.kind)
 
@@ -55,7 +53,7 @@ def update(value: Array, indices: Sequence[Array | None], replacement: Array, ch
         size = value.shape[axis]
         choices.append(Array(Kind.I64, (size,), tuple(range(size))) if index is None else index)
         for chosen in integers(choices[-1]):
-            check_index(chosen, size, checked, place=(axis, value.rank))
+            check_index(chosen, size, checked)
     selection_shape = [size for choice in choices for size in choice.shape]
     data = list(value.data)
     for p in positions(selection_shape):

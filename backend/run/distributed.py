@@ -48,6 +48,8 @@ from ..schedule.plan.model import (
     WaitStep,
 )
 from ..schedule.plan.parts import DeviceId
+from .cpu import CpuBackend
+from .cpu.kinds import stored
 from .fleet import Action, Fleet
 from .machine import Machine, Observer, Took
 from .others import ALONE, Others, Parts
@@ -333,7 +335,10 @@ def _transfer(fleet: Fleet, step: TransferStep, link: DeviceId) -> Action:
         start = perf_counter_ns()
         if others.is_here(step.source) and others.is_here(step.target):
             with fleet.lock:
-                put(carried(taken()))
+                parts = taken()
+            parts = carried(parts)
+            with fleet.lock:
+                put(parts)
                 fleet.has_read(step.source, value, step.box)
         elif others.is_here(step.source):
             with fleet.lock:
@@ -361,7 +366,10 @@ def _transfer(fleet: Fleet, step: TransferStep, link: DeviceId) -> Action:
         source, target = (fleet.holdings[device].backend for device in (step.source, step.target))
         if type(source) is type(target) and getattr(source, "number", None) == getattr(target, "number", None):
             return parts
-        return [(box, target.bring(source.fetch(array, kind), kind)) for box, array in parts]
+        fetched = [(box, source.fetch(array, kind)) for box, array in parts]
+        if isinstance(target, CpuBackend):
+            return [(box, stored(array, kind)) for box, array in fetched]
+        return [(box, target.bring(array, kind)) for box, array in fetched]
 
     def put(parts: Parts) -> None:
         target = fleet.holdings[step.target]

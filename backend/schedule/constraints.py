@@ -80,6 +80,10 @@ def restrictions(problem: Problem) -> Restrictions:
     for index, phase in enumerate(problem.phases):
         if phase.home:
             result.devices[index] = frozenset((home,))
+        elif phase.rows and not any(table.at(phase.rows) for table in phase.ticks.values()):
+            able = sum(group.count for group in problem.devices if group.kind in phase.ticks)
+            if able == 1:  # there from the start, such as an input in a store: parts of it are no sooner there
+                result.unsplit.add(index)
         if phase.effect:
             if last_effect is not None:
                 result.after[index].append(last_effect)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
 
@@ -199,16 +199,18 @@ class Program:
             files = find_inputs(only(core, absent), {}, folder, self._session.permissions)
         shapes = {name: array.shape for name, array in arrays.items()} | {name: file.shape for name, file in files.items()}
         shapes = common_widths(core, shapes)
+        files = {name: replace(file, shape=shapes[name]) for name, file in files.items()}
         bound, made = self._planned(shapes, params)
         if given is not None:
             made = self._fitting(given, bound)
-        if absent:
+        if absent and cluster is None:
             arrays |= read_inputs(only(core, absent), files, bound.sizes)
         arrays = {name: widened(array, shapes[name]) for name, array in arrays.items()}
         for entry in core.inputs:
-            self._check_values(entry, arrays[entry.name], bound.sizes)
+            if entry.name in arrays:
+                self._check_values(entry, arrays[entry.name], bound.sizes)
         if cluster is not None:
-            results = self._run_on(cluster.attachment, bound, arrays)
+            results = self._run_on(cluster.attachment, bound, arrays, files)
         else:
             results = execute(made, bound, arrays, simulated=given is not None and given.simulate)
         outputs = {name: shown.value for name, shown in results.outputs.items()}
@@ -231,16 +233,20 @@ class Program:
             self._plans[key] = found
         return found
 
-    def _run_on(self, attachment: Attachment, bound: Any, arrays: Mapping[str, Any]) -> Any:
-        """On the workers of a cluster, by a plan that is kept for the workers there are."""
-        from ..execution.scheduling import Scheduling, Use, planned_on, runner_on
+    def _run_on(self, attachment: Attachment, bound: Any, arrays: Mapping[str, Any], files: Mapping[str, InputFile]) -> Any:
+        """On the workers of a cluster, by a plan that is kept for the workers there are and the files that they see."""
+        from ..execution.scheduling import Scheduling, Use, planned_on, runner_on, stored_for
+        from ..execution.storing import with_files
 
-        scheduling = Scheduling(Use.RUN)
-        key = id(bound), tuple(attachment.cluster.members)
+        core, scheduling = self._core, Scheduling(Use.RUN, cluster=attachment)
+        profile, stored, there = stored_for(core, bound, files, scheduling)
+        key = id(bound), tuple(attachment.cluster.members), tuple(there.lies)
         found = self._plans.get(key)
         if found is None:
-            found = self._plans[key] = bound, planned_on(self._core, bound, attachment.cluster.profile, scheduling).plan
-        return runner_on(attachment, self._core, bound, scheduling)(found[1], arrays, None)
+            found = self._plans[key] = bound, planned_on(core, there, profile, scheduling).plan
+        run = runner_on(attachment, core, there, scheduling)
+        entries = only(core, [entry for entry in core.data if entry.name in files])
+        return with_files(entries, files, bound.sizes, stored, lambda read: run(found[1], {**arrays, **read}, None))
 
     def _fitting(self, given: Plan, bound: Any) -> Any:
         """The stored plan, if it is right and can run here.  Refused."""

@@ -21,6 +21,7 @@ from .stored_plans import read_plan, require_right
 if TYPE_CHECKING:
     from ...backend.devices.profile import Profile
     from ...backend.graph.bind import BoundGraph
+    from ...backend.run.files.stored import StoredInput
     from ...backend.run.machine import Observer, Results
     from ...backend.schedule.plan.model import Plan
     from ...backend.schedule.problem import Objective
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from ...backend.schedule.solve.budget import Budget
     from ...typechecker.core import Core
     from ..stages import Loaded, Runner
+    from .loading import InputFile
 
 OPTIONS = ("--devices", "--objective", "--deadline", "--budget", "--prove", "--fast", "--without", "--require-optimal")
 """Any of these plans with the scheduler."""
@@ -113,6 +115,30 @@ def _seconds(text: str | None) -> float | None:
     return value
 
 
+def stored_for(
+    core: Core, bound: BoundGraph, files: Mapping[str, InputFile], scheduling: Scheduling
+) -> tuple[Profile, Mapping[str, StoredInput], BoundGraph]:  # fmt: skip
+    """The profile that a program is planned for, the inputs that lie in stores of it, and the program that knows where."""
+    from .storing import lying, storable
+
+    profile, stored = profile_of(scheduling), {}
+    if scheduling.cluster is not None and files:
+        from ...backend.run.cluster.seeing import seen_by_all
+
+        cluster = scheduling.cluster.cluster
+        stored = seen_by_all(cluster, storable(core, bound, files))
+        profile = cluster.profile_for(stored.values())
+    elif profile.has_stores:
+        stored = storable(core, bound, files)
+    lies = lying(profile, stored)
+    return profile, stored, replace(bound, lies=lies) if lies else bound
+
+
+def scheduled(loaded: Loaded, scheduling: Scheduling) -> Planned:
+    """The program of a load on the devices asked for.  Raises as `plan_program`."""
+    return planned_on(loaded.core, loaded.bound, profile_of(scheduling), scheduling)
+
+
 def profile_of(scheduling: Scheduling) -> Profile:
     """Refused: E704, E705."""
     from .profiles import named, this_machine
@@ -120,11 +146,6 @@ def profile_of(scheduling: Scheduling) -> Profile:
     if scheduling.cluster is not None:
         return scheduling.cluster.cluster.profile
     return this_machine() if scheduling.devices is None else named(scheduling.devices)
-
-
-def scheduled(loaded: Loaded, scheduling: Scheduling) -> Planned:
-    """The program of a load on the devices asked for.  Raises as `plan_program`."""
-    return planned_on(loaded.core, loaded.bound, profile_of(scheduling), scheduling)
 
 
 def planned_on(core: Core, bound: BoundGraph, profile: Profile, scheduling: Scheduling) -> Planned:
@@ -218,7 +239,7 @@ def require_here(plan: Plan, where: str) -> None:
 
         cards = len(gpus())
     own = {device.id for device in [device for device in plan.devices if device.backend == "cuda"][:cards]}
-    away = [device for device in plan.devices if device.backend != "cpu" and device.id not in own]
+    away = [device for device in plan.devices if device.backend not in ("cpu", "store") and device.id not in own]
     if away:
         one = away[0]
         message = f"device {one.id} ({one.backend}) is not on this machine"
@@ -233,7 +254,9 @@ def load_scheduled(loaded: Loaded, scheduling: Scheduling) -> Loaded:
     if scheduling.plan is not None:
         plan, warnings = stored(loaded, scheduling), loaded.warnings
     else:
-        made = scheduled(loaded, scheduling)
+        profile, there, bound = stored_for(loaded.core, loaded.bound, loaded.files, scheduling)
+        loaded = replace(loaded, bound=bound, stored=there if scheduling.cluster is not None else {})
+        made = planned_on(loaded.core, loaded.bound, profile, scheduling)
         plan, warnings = made.plan, made.diagnostics
     if scheduling.cluster is not None and scheduling.use is Use.RUN:
         without = loaded.request.grouping.without

@@ -140,7 +140,7 @@ def _device(device: DeviceProfile, profile: Profile) -> dict[str, Any]:
         "name": device.name, "kind": device.kind, "backend": device.backend.value, "node": device.node, "count": device.count,
         "model": model, "cores": device.threads, "memory_bytes": device.memory_bytes or 0, "home": device.home,
         "launch_ns": device.launch_ns, "host_dispatch_ns": device.host_dispatch_ns, "sync_ns": device.sync_ns,
-        "operations": sorted(device.ops),
+        "operations": sorted(device.ops), **({"paths": list(device.paths)} if device.paths else {}),
     }  # fmt: skip
 
 
@@ -157,6 +157,9 @@ def lines(profile: Profile) -> Iterator[str]:
     calibration = profile.calibration
     for device in profile.devices:
         name = device.name if device.count == 1 else f"{device.name}[0..{device.count - 1}]"
+        if device.paths:
+            yield f"{name}  store of {', '.join(device.paths)}"
+            continue
         model = str(calibration.facts.get("cpu", "")) if len(profile.devices) == 1 else f"{device.kind}, {device.backend.value}"
         cores = (
             f"{device.threads} core{'s' if device.threads > 1 else ''}"

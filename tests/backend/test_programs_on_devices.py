@@ -66,12 +66,13 @@ def ticks_of(chance: random.Random) -> Callable[[Phase, DeviceGroup, Cut | None,
 
 def random_modes(problem: Problem, chance: random.Random) -> list[Mode]:
     """Each phase whole somewhere, or in uneven parts over some devices; with chunks, which may have several parts each."""
-    home, every = int(problem.home), range(len(problem.device_names()))
+    home, kinds = int(problem.home), [group.kind for group in problem.devices for _ in range(group.count)]
     modes: list[Mode] = []
     for task in problem.phases:
         if task.home:
             modes.append(((home, max(1, task.rows)),))
             continue
+        every = [device for device, kind in enumerate(kinds) if kind in task.ticks]
         chosen = chance.sample(every, chance.randint(1, min(len(every), max(1, task.rows))) if task.rows else 1)
         if problem.chunks > 1 and task.rows:
             chosen = chance.choices(chosen, k=chance.randint(1, min(problem.chunks, task.rows)))

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import rho
 from rho.backend.devices.profile import DeviceProfile, Profile
 from rho.backend.graph.bind import BoundGraph
 from rho.backend.run.cluster.home import Cluster, Planner
@@ -19,6 +20,8 @@ from rho.backend.run.machine import Observer, Results
 from rho.backend.schedule.plan.model import Plan
 from rho.backend.schedule.plan.parts import PlannedFile
 from rho.backend.schedule.plan.stored import decode_plan, encode_plan
+from rho.shell.execution.clusters import Attachment
+from rho.shell.execution.profiles import this_machine
 
 OWN = Profile((DeviceProfile("cpu0", "cpu", home=True),))
 
@@ -115,3 +118,11 @@ class Spawned(Unseen):
         for process, _ in self.processes:
             process.kill()
             process.communicate()
+
+
+def cluster_of(threads: Threads, count: int) -> rho.Cluster:
+    """So many of them, as `rho.Cluster` has them."""
+    made = rho.Cluster.__new__(rho.Cluster)
+    made.attachment = Attachment("residents of this process")
+    made.attachment.__dict__["cluster"] = Cluster(Some(threads, count), this_machine())
+    return made

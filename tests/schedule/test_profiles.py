@@ -29,6 +29,32 @@ BAD = Path(__file__).parent / "bad_profiles"
 MINIMAL = 'schema = "device-profile/1"\n[[device]]\nname = "cpu0"\nclass = "cpu"\n'
 
 
+STORES = """
+[[store]]
+name = "disk"
+paths = ["/data", "/data/new"]
+[[store]]
+name = "tape"
+paths = ["/data/old", "/one.npy"]
+[[link]]
+from = "disk"
+to = "cpu0"
+latency_ns = 10
+[[link]]
+from = "cpu0"
+to = "tape"
+latency_ns = 10
+"""
+
+
+def test_a_store_has_the_files_that_it_names_and_those_in_the_nearest_folder() -> None:
+    profile = read_profile("stores.toml", MINIMAL + STORES)
+    assert read_profile("again", canonical(profile)) == profile
+    lies = {"/data/a": "disk", "/data/old/a": "tape", "/data/older": "disk", "/one.npy": "tape", "/one.npy2": None}
+    assert {path: profile.store_of(path) for path in lies} == lies
+    assert [group.kind for group in to_devices(profile)[0]] == ["cpu", "store/disk", "store/tape"]
+
+
 # ------------------------------------------------------------------------------------------ tables
 
 

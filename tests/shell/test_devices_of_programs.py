@@ -42,6 +42,26 @@ ns = [20, 3000]
 """
 
 
+STORE = """[[store]]
+name = "disk"
+paths = ["FOLDER"]
+[[link]]
+from = "disk"
+to = "cpu0"
+latency_ns = 10
+size = [1048576]
+ns = [300000]
+group = "reading"
+[[link]]
+from = "disk"
+to = "cpu1"
+latency_ns = 10
+size = [1048576]
+ns = [300000]
+group = "reading"
+"""
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "p.rho").write_text(PROGRAM, encoding="utf-8")
@@ -151,3 +171,24 @@ def test_an_edited_plan_of_one_device_is_not_run(folder: Path, rho: Rho) -> None
     step["overwrite"] = 999
     plan.write_text(json.dumps(made), encoding="utf-8")
     assert "V4" in rho("run", program, "--plan", str(plan)).err
+
+
+def test_a_plan_reads_what_lies_in_a_store_from_there(rho: Rho, folder: Path) -> None:
+    import numpy as np
+
+    np.save(folder / "x.npy", np.arange(20_000) / 8)
+    (folder / "p.rho").write_text(PROGRAM.replace("x.csv", "x.npy"), encoding="utf-8")
+    with_store = (folder / "two.toml").read_text() + STORE.replace("FOLDER", str(folder.resolve()))
+    (folder / "store.toml").write_text(with_store, encoding="utf-8")
+    program, profile, plan = (str(folder / name) for name in ("p.rho", "store.toml", "plan.json"))
+    assert f"disk  store of {folder.resolve()}" in rho("devices", "--devices", profile).out
+    assert rho("plan", program, "--devices", profile, "--fast", "-o", plan).code == Exit.OK
+    stored = json.loads(Path(plan).read_text())
+    moved = [step for queue in stored["main"]["queues"] for step in queue["steps"] if step["step"] == "transfer"]
+    assert any(step["source"] == "disk" for step in moved)
+    assert rho("plan", program, "--devices", profile, "--check", plan).code == Exit.OK
+    alone = rho("run", program)
+    for words in ((program, "--plan", plan, "--simulate"), (program, "--devices", profile)):
+        found = rho("run", *words)
+        assert (found.code, found.out) == (Exit.OK, alone.out)
+    assert rho("plan", program, "--devices", profile, "--explain-cut", "y").code == Exit.OK

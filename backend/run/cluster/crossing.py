@@ -27,6 +27,7 @@ from ...schedule.plan.model import Queue, Step, TransferStep
 from ...schedule.plan.parts import DeviceId
 from ..cpu import CpuBackend
 from ..cpu.kinds import stored
+from ..files.stored import StoreBackend
 from ..machine import Machine
 from ..others import Gate, Parts
 from .holding import Digests, Held, digest_of
@@ -62,7 +63,14 @@ class Crossing:
     # ------------------------------------------------------------------------------ who runs what
 
     def is_here(self, device: DeviceId) -> bool:
-        return self.shares.where[device] == self.me
+        return self.shares.where[device] == self.me or device in self.shares.stores
+
+    def backends(self) -> dict[DeviceId, CpuBackend]:
+        """Those of the devices of this process."""
+        own = [device for device in self.shares.plan.devices if self.is_here(device.id)]
+        return {
+            device.id: StoreBackend() if device.id in self.shares.stores else CpuBackend(device.threads) for device in own
+        }
 
     def steps(self, queue: Queue) -> tuple[Step, ...]:
         found = self._steps.get(id(queue))

@@ -14,32 +14,31 @@ from __future__ import annotations
 import os
 import secrets
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from time import sleep
 from typing import Any, Final, TypeAlias
 
-from ....lang.codes import Code
-from ....lang.diagnostics import Diagnostic, RunFailed
+from ....lang.diagnostics import RunFailed
 from ....lang.listening import LISTENING
-from ....lang.source import Span
 from ...devices.profile import Profile
+from ...devices.tables import Table
 from ...graph import BoundGraph
+from ...schedule.facts.stores import lying_in, stores_of
 from ...schedule.plan.model import Plan
-from ...schedule.plan.parts import DeviceId
-from ..cpu import CpuBackend
 from ..distributed import Pace
 from ..executor import execute_plan
+from ..files.stored import StoredInput
 from ..machine import Observer, Results
 from .calibrate import Measured, measure
 from .crossing import Crossing
 from .holding import holds_of
 from .journal import Journal, Seen, tell
 from .membership import Member, Members
-from .profile import profile_of
+from .profile import profile_of, with_store
 from .shares import HOME, Process, Shares
-from .shipping import failure_of, require_same, shipment
+from .shipping import failure_of, given_up, require_same, shipment
 from .wire import PULSE, Connection, Kind, Lost, Message, connect
 
 RESTARTS: Final = 3
@@ -71,6 +70,7 @@ class Worker:
     programs: set[str] = field(default_factory=set)
     refused: dict[str, Any] = field(default_factory=dict)
     state: dict[str, Any] = field(default_factory=dict)
+    sight: dict[str, Any] = field(default_factory=dict)
     done: dict[str, Any] | None = None
     lost: Lost | None = None
     seen: Seen = field(default_factory=Seen)
@@ -114,6 +114,7 @@ class Cluster:
         self.members = [*membership.members()]
         self.measured: Measured | None = None
         self.is_measured = False
+        self.reading: dict[str, Table] = {}
         self.lost: list[Lost] = []
         self.change = threading.Condition()
         self.workers: dict[str, Worker] = {}
@@ -130,6 +131,11 @@ class Cluster:
             with suppress(Lost):  # a run will notice
                 self.measured = measure(self.members, self.membership.context)
         return profile_of(self.own, self.members, self.measured)
+
+    def profile_for(self, inputs: Iterable[Any]) -> Profile:
+        """The profile, with a store for those of the inputs that all have seen in their files (`seeing`)."""
+        paths = sorted({one.file for one in inputs if isinstance(one, StoredInput)})
+        return with_store(self.profile, paths, self.reading) if paths else self.profile
 
     def close(self) -> None:
         for worker in self.workers.values():
@@ -161,21 +167,23 @@ class Cluster:
                     if not left or not self.members:
                         raise given_up(self.lost[before:], bound) from None
                     self.tell(f"a worker was lost: {self.lost[-1].words}; the program runs again with {len(self.members)} left")
-                    plan = planner(self.profile)
+                    plan = planner(self.profile_for(inputs.values()))
             raise AssertionError("a run ends or is given up")
 
     def attempt(
         self, plan: Plan, bound: BoundGraph, inputs: Mapping[str, Any], without: frozenset[str], observe: Observer | None
     ) -> Results:  # fmt: skip
-        away = [device.id for device in plan.devices if device.id != plan.home]
-        where = {plan.home: HOME, **{device: Process(at) for at, device in enumerate(away, 1)}}
+        at_home = plan.home, *stores_of(plan)
+        away = [device.id for device in plan.devices if device.id not in at_home]
+        where = dict.fromkeys(at_home, HOME) | {device: Process(at) for at, device in enumerate(away, 1)}
         shares = Shares(plan, where)
         epoch = _Epoch(self, shares, [self.members[process - 1] for process in shares.processes if process != HOME])
         clean = False
         try:
             self.running = epoch
             epoch.take_workers()
-            epoch.ship(shipment(plan, without), observed=observe is not None)
+            stored = {name: inputs[name].facts() for name in lying_in(plan, bound)}
+            epoch.ship(shipment(plan, without), stored, observed=observe is not None)
             results = epoch.execute(bound, inputs, observe)
             clean = True
             return results
@@ -230,6 +238,8 @@ class Cluster:
                     worker.refused = facts
                 case Kind.STATE:
                     worker.state = facts
+                case Kind.SEEN:
+                    worker.sight = facts
                 case Kind.TIMES if current:
                     worker.seen.has_ended(facts, message.arrays)
                 case Kind.DONE if current:
@@ -271,14 +281,6 @@ class Cluster:
                 self.change.wait(LISTENING)
 
 
-def given_up(lost: Sequence[Lost], bound: BoundGraph) -> RunFailed:
-    """E710, of the workers that a run lost."""
-    count = f"{len(lost)} workers were" if len(lost) > 1 else "a worker was"
-    first = bound.graph.phases[0].span if bound.graph.phases else Span("", 0, 0)
-    message = f"{count} lost while the program ran, the last one {lost[-1].words}"
-    return RunFailed([Diagnostic(Code.E710, message, Span(first.file, 0, 0), notes=tuple(one.words for one in lost[:-1][-3:]))])
-
-
 class _Epoch:
     """One attempt of one run."""
 
@@ -304,7 +306,7 @@ class _Epoch:
             worker.send(Kind.LEASE)
             self.cluster.wait([worker], lambda one: one.granted)
 
-    def ship(self, facts: dict[str, Any], *, observed: bool) -> None:
+    def ship(self, facts: dict[str, Any], stored: Mapping[str, Any], *, observed: bool) -> None:
         digest = facts["digest"]
         for worker in self.workers:
             if digest not in worker.programs:
@@ -317,13 +319,12 @@ class _Epoch:
         for worker in self.workers:
             facts = {"run": self.name, "digest": digest, "me": worker.process, "where": where, "peers": peers, "holds": holds}
             worker.seen = Seen(worker.member.address)
-            worker.send(Kind.RUN, facts | {"observed": observed})
+            worker.send(Kind.RUN, facts | {"observed": observed, "inputs": stored})
 
     def execute(self, bound: BoundGraph, inputs: Mapping[str, Any], observe: Observer | None) -> Results:
         """Home's own queues, and then what the workers say."""
         plan = self.shares.plan
-        here = [device for device in plan.devices if self.crossing.is_here(device.id)]
-        backends = {DeviceId(device.id): CpuBackend(device.threads) for device in here}
+        backends = self.crossing.backends()
         failures: list[tuple[tuple[int, ...], int, RunFailed]] = []
         results, journal = None, None if observe is None else Journal(self.shares)
         try:

@@ -1,7 +1,8 @@
 """The members of a cluster as a profile: home, and every worker as a device.
 
 Links have the figures that were measured (`calibrate`).  Where a worker did not answer they are declared ones: those of a
-loopback where both ends are on one machine, else of ten-gigabit Ethernet.  Workers have this machine's tables.
+loopback where both ends are on one machine, else of ten-gigabit Ethernet.  Workers have this machine's tables.  Files that all
+see (`seeing`) are a store, with a link to each device by what reading took there.
 
 Neighbours: `home` (plans for it), `membership` (who is there), `devices.profile`.
 """
@@ -9,23 +10,29 @@ Neighbours: `home` (plans for it), `membership` (who is there), `devices.profile
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Final
 
-from ...devices.profile import DeviceProfile, LinkProfile, Profile
+from ...devices.profile import STORE, Backend, DeviceProfile, LinkProfile, Profile
 from ...devices.tables import Table
 from ...devices.ticks import Duplex
 from ...schedule.plan.parts import DeviceId
 from .calibrate import Measured
 from .membership import Member
+from .seeing import HERE
 
 RESERVE: Final = Fraction(2, 5)
 """Of a worker's memory: Dask begins to spill at .6 of it."""
 SYNC_NS: Final = 60_000
 _LATENCY: Final = {True: 60_000, False: 120_000}
 _RATE: Final = {True: 2_000_000_000, False: 1_100_000_000}
+FILES: Final = "files"
+"""The store that a cluster has."""
+_OPENED: Final = 30_000
+"""Nanoseconds in which a file is opened, and asked whether it is the same."""
+_READ: Final = Table((8 << 20,), (8_000_000,))
 _SIZES: Final = (4096, 1 << 20, 64 << 20)
 
 
@@ -57,6 +64,17 @@ def profile_of(own: Profile, members: Sequence[Member], measured: Measured | Non
             table = None if measured is None else _table(measured, one, other, machines)
             links.append(_link(one, other, _near(one, other, here), table))
     return Profile(tuple(devices), tuple(links), False, own.calibration)
+
+
+def with_store(profile: Profile, paths: Sequence[str], reading: Mapping[str, Table]) -> Profile:
+    """With a store for these files, which every device reads by itself."""
+    store = DeviceProfile(FILES, STORE, Backend.STORE, "", paths=tuple(paths))
+    links = []
+    for device in profile.devices:
+        address = HERE if device.home else str(device.reserved["worker"])
+        table = reading.get(address, _READ)
+        links.append(LinkProfile(FILES, device.name, min(_OPENED, table.ns[0]), table))
+    return replace(profile, devices=(*profile.devices, store), links=(*profile.links, *links))
 
 
 def _near(one: DeviceProfile, other: DeviceProfile, here: bool) -> bool:

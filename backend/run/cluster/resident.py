@@ -29,9 +29,9 @@ from ...graph import BoundGraph
 from ...schedule.plan.describe import label
 from ...schedule.plan.model import Plan
 from ...schedule.plan.parts import DeviceId
-from ..cpu import CpuBackend
 from ..distributed import Pace
 from ..executor import execute_plan
+from ..files.stored import from_facts
 from ..machine import Machine
 from ..threads import interrupt
 from ..watching import WATCHER
@@ -39,6 +39,7 @@ from .crossing import Crossing
 from .holding import Held, holds_of
 from .journal import Journal
 from .probing import link_table
+from .seeing import sight
 from .shares import HOME, Process, Shares
 from .shipping import Unfit, failure_facts, unpacked
 from .wire import Connection, Kind, Lost, Message, connect
@@ -174,6 +175,8 @@ class Visit:
                 self.connection.send(Kind.PONG)
             case Kind.PROBE:
                 self.connection.send(Kind.PROBED)
+            case Kind.SEE:
+                threading.Thread(target=self.see, args=(facts,), daemon=True).start()
             case Kind.MEASURE:
                 self.connection.send(Kind.MEASURED, self.measured(*facts["to"]))
             case Kind.LEASE:
@@ -207,6 +210,11 @@ class Visit:
                 self.run.crossing.halt()
             case _:
                 pass
+
+    def see(self, facts: dict[str, Any]) -> None:
+        inputs = [from_facts(one) for one in facts["inputs"]]
+        with suppress(Lost):
+            self.connection.send(Kind.SEEN, {"asked": facts["asked"], **sight(inputs, probe=facts["probe"])})
 
     def measured(self, host: str, port: int, token: str) -> dict[str, Any]:
         try:
@@ -298,9 +306,9 @@ class WorkersRun:
         said: dict[str, Any] = {"run": self.facts["run"]}
         try:
             self.meet()
-            own = [device for device in self.plan.devices if self.crossing.is_here(device.id)]
-            backends = {device.id: CpuBackend(device.threads) for device in own}
-            execute_plan(self.plan, self.bound, {}, backends, self.journal, pace=Pace.THREADS, others=self.crossing)
+            inputs = {name: from_facts(facts) for name, facts in self.facts["inputs"].items()}
+            backends = self.crossing.backends()
+            execute_plan(self.plan, self.bound, inputs, backends, self.journal, pace=Pace.THREADS, others=self.crossing)
             if self.journal is not None:
                 self.home.send(Kind.TIMES, {"run": self.facts["run"], "span": self.journal.span}, [self.journal.rows()])
         except RunFailed as failure:

@@ -5,6 +5,9 @@ takes the transfers that it sends or receives, the frees of its devices, and eve
 is passed when what was before it is done at both ends.  The order of each part is that of the queue, so who waits for whom is
 as in one process.
 
+A store is everywhere: who takes something from it reads it.  What a store's own queue does is to say where its values lie, which
+home does for all.
+
 Neighbours: `crossing` (asks), `run.others`.
 """
 
@@ -15,6 +18,7 @@ from dataclasses import dataclass, field
 from typing import NewType, TypeAlias
 
 from ...graph.phases import PhaseId
+from ...schedule.facts.stores import stores_of
 from ...schedule.plan.model import FreeStep, JoinStep, LoopStep, Plan, Queue, QueueKind, Step, TransferStep, WaitStep, inside
 from ...schedule.plan.parts import DeviceId
 
@@ -39,8 +43,10 @@ class Shares:
     number_of: dict[DeviceId, int] = field(default_factory=dict)
     kept: frozenset[int] = frozenset()
     """The transfers of what is left on another device than home."""
+    stores: frozenset[DeviceId] = frozenset()
 
     def __post_init__(self) -> None:
+        self.stores = frozenset(stores_of(self.plan))
         for queue in _queues(self.plan):
             self.number_of.setdefault(queue.device, len(self.number_of))
             key = queue.device, queue.kind
@@ -65,10 +71,13 @@ class Shares:
             return
         for step in queue.steps:
             if isinstance(step, TransferStep):
-                yield self.where[step.source]
-                yield self.where[step.target]
+                yield from self.at(step.source, step.target)
             elif isinstance(step, FreeStep) and step.device is not None:
-                yield self.where[step.device]
+                yield from self.at(step.device)
+
+    def at(self, *devices: DeviceId) -> list[Process]:
+        """The processes of some devices; a store has none."""
+        return [self.where[device] for device in devices if device not in self.stores]
 
     def steps(self, queue: Queue, process: Process) -> tuple[Step, ...]:
         if process not in self.owners[queue.device, queue.kind]:
@@ -77,9 +86,9 @@ class Shares:
 
     def concerns(self, step: Step, process: Process) -> bool:
         if isinstance(step, TransferStep):
-            return process in (self.where[step.source], self.where[step.target])
+            return process in self.at(step.source, step.target)
         if isinstance(step, FreeStep) and step.device is not None:
-            return self.where[step.device] == process
+            return process in self.at(step.device)
         return True
 
     @property

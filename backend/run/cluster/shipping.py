@@ -8,7 +8,7 @@ Neighbours: `home` (ships), `resident` (unpacks), `schedule.plan.stored`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -26,6 +26,7 @@ from ...schedule.plan.model import Plan
 from ...schedule.plan.stored import PlanFormatError, decode_plan, encode_plan
 from ...schedule.verify.plans import check_plan
 from .membership import Member
+from .wire import Lost
 
 _PACKAGE: Final = Path(__file__).parents[3]
 _MOST_BYTES: Final = 16 << 20
@@ -89,6 +90,14 @@ def unpacked(facts: Mapping[str, Any]) -> tuple[Plan, BoundGraph]:
     if faults:
         raise Unfit(f"the plan is not one of the program: {faults[0].message}")
     return plan, bound
+
+
+def given_up(lost: Sequence[Lost], bound: BoundGraph) -> RunFailed:
+    """E710, of the workers that a run lost."""
+    count = f"{len(lost)} workers were" if len(lost) > 1 else "a worker was"
+    first = bound.graph.phases[0].span if bound.graph.phases else Span("", 0, 0)
+    message = f"{count} lost while the program ran, the last one {lost[-1].words}"
+    return RunFailed([Diagnostic(Code.E710, message, Span(first.file, 0, 0), notes=tuple(one.words for one in lost[:-1][-3:]))])
 
 
 def failure_facts(failure: RunFailed) -> list[dict[str, Any]]:

@@ -58,6 +58,8 @@ class Kind(IntEnum):
     MEASURED = 22
     TIMES = 23  # when the steps of a run took place, before it is done
     DROP = 24  # what is held of a transfer: it has another value now
+    SEE = 25  # are these files the same to you, and how quickly do you read them?
+    SEEN = 26
 
 
 class Message(NamedTuple):

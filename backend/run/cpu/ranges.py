@@ -37,7 +37,6 @@ from ..pool import room
 from ..team import run_boxes
 from .kinds import DTYPES, NumArray
 from .scalars import implementation
-from .sharing import Pieces
 from .tiles import WHOLE, Rows, run_tiles, stretches_of
 
 BackendOf: TypeAlias = Callable[[int], Backend]
@@ -55,8 +54,9 @@ class Compiled:
     """A region for operands of one layout; `words`: how many it is given."""
 
     program: Program
-    code: Pieces
+    call: Callable[[int], int]
     words: int
+    address: int
     tiled: Tiled | None
 
 
@@ -196,7 +196,7 @@ class Ranges:
         if cut is None:
             return False
         owners = block, self.arrays, self.buffers
-        run_tiles(self.compiled.code.address, block.words, 2 + len(self.region.sizes), rows, cut, first, last,
+        run_tiles(self.compiled.address, block.words, 2 + len(self.region.sizes), rows, cut, first, last,
                   self.threads, owners)  # fmt: skip
         return True
 
@@ -228,7 +228,7 @@ class Ranges:
 
     def call(self, block: _Block, first: int, last: int) -> None:
         block.words[0], block.words[1], block.words[-1] = first, last, -1
-        code = self.compiled.code.on(block.words)
+        code = self.compiled.call(ctypes.addressof(block.words))
         if not code:
             return
         *values, iteration = block.words[-MOST_VALUES - 1 :]
@@ -253,7 +253,7 @@ class Ranges:
         if check.function == "empty":
             raise RunFailed([Diagnostic(Code.E204, "a reduction with a function needs at least one item", check.span)])
         if check.function == "index" or check.function.startswith("shift "):
-            failure = outside(values[0], values[1], check.function[6:] if check.function != "index" else None, check.place)
+            failure = outside(values[0], values[1], check.function[6:] if check.function != "index" else None)
             raise RunFailed([Diagnostic(failure.code, failure.message, check.span)])
         if check.function.startswith("size "):
             message = f"{check.function[5:]} is {values[0]}, outside 0 to {values[1]}"

@@ -44,7 +44,7 @@ def cut_costs(bound: BoundGraph, phase: Phase, profile: Profile) -> tuple[CutCos
     """The phase whole, and then along each axis over 2, 4, 8, … devices and all; none that does not fit in memory.
 
     Refused: SCH104, no device can run it."""
-    alone = _alone(bound, phase)
+    alone, profile = _alone(bound, phase), replace(profile, devices=tuple(d for d in profile.devices if not d.paths))
     answers: list[tuple[Cut | None, int, ProgramProblem, Answer]] = []
     ranked = _ranked(alone, phase, profile)
     for cut in (None, *cuts_of(phase, bound.graph.types)):

@@ -22,6 +22,7 @@ from ...graph.arms import branches_of
 from ...graph.bind import BoundGraph
 from ...graph.phases import Input, Output, PhaseId, Print
 from ..answer import Answer, Conflict, Proof, Status
+from ..facts.stores import lying_in
 from ..files.directive_reader import Named, Scope
 from ..files.directives import resolve
 from ..plan.explain_queues import time_text
@@ -339,6 +340,7 @@ def require_current(plan: Plan, core: Core, bound: BoundGraph, profile: Profile 
 
 def faults_of_stored(plan: Plan, bound: BoundGraph, core: Core, profile: Profile | None) -> list[str]:
     """What both verifiers say of a plan that was read; without a profile only what the plan itself can tell."""
+    bound = replace(bound, lies=lying_in(plan, bound))
     found = list(map(str, check_plan(plan, bound))) or own_faults(plan, bound)
     if found or profile is None:
         return found or label_faults(plan, bound)
@@ -361,6 +363,8 @@ def reproved(plan: Plan, bound: BoundGraph, core: Core, profile: Profile) -> boo
     from ..solve.recipe import confirmed
     from ..solve.reprove import STEPS, reprove
     from ..solve.smt.solver import Steps
+
+    bound = replace(bound, lies=lying_in(plan, bound))
 
     def formed(chosen: tuple[PhaseId, ...]) -> ProgramProblem:
         made = problem_of(speculated(bound, chosen), profile, chunks=min(CHUNKS, space_of(plan)))

@@ -1,8 +1,8 @@
 """A bound graph on the devices of a profile, as a scheduling problem.
 
 Phase i of the graph is phase i of the problem.  Each phase has the rows of its chosen cut (`cuts`), or none: loops, branches,
-maps and what is known only when run are atomic.  Inputs lie at home, cut so that parts of them can be sent; constants are
-made at home; what prints or saves runs there, in its order.
+maps and what is known only when run are atomic.  Inputs lie at home or in a store, cut so that parts of them can be sent;
+constants are made at home; what prints or saves runs there, in its order.
 
 Note [Edges].  One edge joins two phases however many values it carries; a transfer moves all results of its phase.  A phase that
 mentions a run-time size depends on the phase that defines it.
@@ -212,8 +212,9 @@ class _Builder:
         results = traverse.results(phase)
         size = sum(self.bytes(value, numbers) for value in results)
         if isinstance(phase, Input | Constant):
-            home = next(group for group in self.groups if group.home)
-            return PhaseTask(name, {home.kind: _FREE}, 0 if cut is None else cut.rows, None, size, home=True)
+            store = self.bound.lies.get(phase.name) if isinstance(phase, Input) else None
+            where = next(group for group in self.groups if (group.home if store is None else group.id == store))
+            return PhaseTask(name, {where.kind: _FREE}, 0 if cut is None else cut.rows, None, size, home=where.home)
         if place in self.gangs:
             return self.together(self.gangs[place], name, size)
         effect = _has_effect(phase)

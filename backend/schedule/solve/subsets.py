@@ -40,8 +40,8 @@ WITHOUT: Final = frozenset(
 
 
 def subsets(problem: Problem) -> tuple[frozenset[int], ...]:
-    """Home's group with all that are behind links as quick as some link, and with all but the slowest of the slowest links;
-    each a part of the next one, and none of them all groups or home alone."""
+    """Home's group, and those that a phase cannot do without, with all that are behind links as quick as some link, and with all
+    but the slowest of the slowest links; each a part of the next one, and none of them all groups or home alone."""
     starts = _firsts(problem.devices)
     routes, home = Routes(problem), int(problem.home)
 
@@ -51,6 +51,9 @@ def subsets(problem: Problem) -> tuple[frozenset[int], ...]:
 
     base = {place for place, group in enumerate(problem.devices) if group.home}
     base |= {_group_at(starts, device) for task in problem.phases if task.together for device, _ in task.together.mode}
+    kinds = [group.kind for group in problem.devices]
+    needed = {kind for task in problem.phases if len(task.ticks) == 1 for kind in task.ticks}
+    base |= {kinds.index(kind) for kind in needed if kinds.count(kind) == 1}
     ranked = sorted(
         (slowness_of_links(place), _slowness(problem, group.kind), place) for place, group in enumerate(problem.devices)
         if place not in base

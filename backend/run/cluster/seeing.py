@@ -1,0 +1,85 @@
+"""Which files every process of a cluster has, the very same, and how quickly each reads them.
+
+Neighbours: `home` (whose workers are asked), `resident` (answers), `profile` (makes a store of it), `files.stored` (marks).
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from math import prod
+from time import perf_counter_ns
+from typing import TYPE_CHECKING, Any, Final
+
+from ....lang.diagnostics import RhoError
+from ...devices.tables import Table
+from ..files.stored import StoredInput, mark_of
+from .probing import rounded
+from .shares import Process
+from .wire import Kind, Lost
+
+if TYPE_CHECKING:
+    from .home import Cluster
+
+HERE: Final = "here"
+_PROBED: Final = (1 << 16, 2 << 20)
+"""Bytes, about."""
+_PLACES: Final = 4
+"""Of a file that are read, since what has been read once is quicker the next time."""
+
+
+def seen_by_all(cluster: Cluster, inputs: Mapping[str, StoredInput]) -> dict[str, StoredInput]:
+    """Those that every worker has the very file of; none if a worker does not answer, which a run will notice.
+
+    RunFailed: as `Cluster.worker`."""
+    if not inputs:
+        return {}
+    asked, numbered = secrets.token_hex(8), [*enumerate(cluster.members, 1)]
+    probed = {HERE, *(member.address for member in cluster.members)} <= cluster.reading.keys()
+    facts = {"asked": asked, "inputs": [one.facts() for one in inputs.values()], "probe": not probed}
+    try:
+        workers = [cluster.worker(member, Process(at)) for at, member in numbered]
+        for worker in workers:
+            worker.send(Kind.SEE, facts)
+        own = sight([*inputs.values()], probe=not probed)
+        cluster.wait(workers, lambda one: one.sight.get("asked") == asked)
+    except Lost:
+        return {}
+    sights = {HERE: own} | {worker.member.address: worker.sight for worker in workers}
+    same = {name: one for at, (name, one) in enumerate(inputs.items()) if all(found["same"][at] for found in sights.values())}
+    if same and not probed:
+        cluster.reading = {name: Table(tuple(found["size"]), tuple(found["ns"])) for name, found in sights.items() if found["ns"]}
+    return same
+
+
+def sight(inputs: Sequence[StoredInput], *, probe: bool) -> dict[str, Any]:
+    """Of this process: which of the files are the same here, and what reading some of the largest takes."""
+    same = [mark_of(one.file) == one.mark for one in inputs]
+    largest = max((one for one, is_same in zip(inputs, same, strict=True) if is_same), key=_bytes, default=None)
+    size, ns = ([], []) if largest is None or not probe else _probed(largest)
+    return {"same": same, "size": size, "ns": ns}
+
+
+def _bytes(one: StoredInput) -> int:
+    return prod(one.shape) * one.kind.bytes
+
+
+def _probed(one: StoredInput) -> tuple[list[int], list[int]]:
+    """Bytes, and what they take; nothing if they cannot be read."""
+    row = prod(one.shape[1:]) * one.kind.bytes
+    size: list[int] = []
+    ns: list[int] = []
+    try:
+        for wanted in _PROBED:
+            rows = max(1, min(one.shape[0], wanted // row))
+            times = []
+            for place in range(_PLACES):
+                first, start = place * (one.shape[0] - rows) // _PLACES, perf_counter_ns()
+                one.window(((first, first + rows), *((0, n) for n in one.shape[1:]))).read()
+                times.append(rounded(perf_counter_ns() - start))
+            if not size or rows * row > size[-1]:
+                size.append(rows * row)
+                ns.append(max([min(times), *ns]))
+    except RhoError:
+        return [], []
+    return size, ns

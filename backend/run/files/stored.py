@@ -1,0 +1,167 @@
+"""Inputs that stay in their files until a device wants a part of them, on whichever machine that device is.
+
+Whoever reads must see the file that home has seen: its *mark*, which is its size, when it was written and what it begins with (of
+a folder: of all files in it).  A path is followed by nobody: where it leads elsewhere on another machine, there is no such file.
+
+Neighbours: `rows` (reads), `cluster.home` (asks workers for marks), `cluster.resident` (answers, and reads).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from hashlib import sha256
+from typing import Any, Final, TypeAlias
+
+from ....lang.diagnostics import Refused, RunFailed
+from ....lang.opening import open_regular
+from ....lang.reading_clauses import AS_WRITTEN
+from ....lang.source import Span
+from ....typechecker.elements import Kind
+from ...schedule.plan.model import Box
+from ..cpu import CpuBackend
+from .filling import new_array
+from .memory import bytes_of
+from .reading import Wanted, located, split_member
+from .rows import RowSource, row_source
+from .trouble import damaged, system_errors
+
+Mark: TypeAlias = tuple[int, int, str]
+_HEADER: Final = 1 << 16
+MOST_FILES: Final = 10_000
+"""In a folder that has a mark."""
+_BLOCK: Final = 1 << 20
+"""Bytes of whole rows that are read at a time where a box has parts of rows."""
+
+
+def mark_of(path: str) -> Mark | None:
+    """None: there is no such file, the path leads elsewhere, or the folder has too many files."""
+    try:
+        if os.path.realpath(path) != path:
+            return None
+        if os.path.isdir(path):
+            return _mark_of_folder(path)
+        with open_regular(path) as file:
+            found = os.fstat(file.fileno())
+            return found.st_size, found.st_mtime_ns, sha256(file.read(_HEADER)).hexdigest()
+    except (OSError, ValueError):
+        return None
+
+
+def _mark_of_folder(path: str) -> Mark | None:
+    sizes, times, told, count = 0, 0, sha256(), 0
+    for folder, inner, names in os.walk(path):
+        inner.sort()
+        for name in sorted(names):
+            found = os.lstat(os.path.join(folder, name))
+            sizes, times, count = sizes + found.st_size, max(times, found.st_mtime_ns), count + 1
+            told.update(f"{os.path.relpath(folder, path)}/{name} {found.st_size} {found.st_mtime_ns}\n".encode())
+            if count > MOST_FILES:
+                return None
+    return sizes, times, told.hexdigest()
+
+
+@dataclass(frozen=True)
+class StoredInput:
+    """A box of an input in a file; None is all of it.  `path` may name a member, `shown` is how messages name it."""
+
+    path: str
+    kind: Kind
+    shape: tuple[int, ...]
+    shown: str
+    span: Span
+    mark: Mark
+    box: Box | None = None
+
+    @property
+    def file(self) -> str:
+        return split_member(self.path)[0]
+
+    @cached_property
+    def source(self) -> RowSource:
+        """What reads it, if this is the file that home has seen.  RunFailed."""
+        with located(self.shown, self.span), system_errors():
+            if mark_of(self.file) != self.mark:
+                raise damaged("changed while it was read, or is another file for a worker")
+            wanted = Wanted(self.kind, len(self.shape), self.span, AS_WRITTEN, self.shown)
+            found = row_source(self.path, wanted, self.shape)
+        assert found is not None, "stored inputs can be read in rows"
+        return found
+
+    def window(self, box: Box) -> StoredInput:
+        made = replace(self, box=box)
+        made.__dict__["source"] = self.source
+        return made
+
+    def read(self) -> Any:
+        """The box as an array.  RunFailed."""
+        source, box = self.source, self.box or tuple((0, size) for size in self.shape)
+        try:
+            with located(self.shown, self.span), system_errors():
+                handle = source.open()
+                try:
+                    made = self._filled(source, handle, box)
+                    source.require_same(handle)
+                finally:
+                    source.close(handle)
+        except Refused as refused:  # while the program runs all is a failure of it
+            raise RunFailed(refused.diagnostics) from None
+        return made
+
+    def _filled(self, source: RowSource, handle: Any, box: Box) -> Any:
+        made = new_array(tuple(stop - start for start, stop in box), self.kind)
+        (first, stop), *inner = box
+        if inner == [(0, size) for size in self.shape[1:]]:
+            source.read(handle, first, made, stop)
+            return made
+        step = max(1, _BLOCK // max(1, bytes_of(self.kind, self.shape[1:])))
+        part = tuple(slice(*axis) for axis in inner)
+        for at in range(first, stop, step):
+            rows = new_array((min(step, stop - at), *self.shape[1:]), self.kind)
+            source.read(handle, at, rows, at + len(rows))
+            made[at - first : at - first + len(rows)] = rows[(slice(None), *part)]
+        return made
+
+    def facts(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return {
+            "path": self.path, "kind": self.kind.value, "shape": self.shape, "shown": self.shown,
+            "span": [self.span.file, self.span.start, self.span.end], "mark": self.mark,
+        }  # fmt: skip
+
+
+def from_facts(facts: Mapping[str, Any]) -> StoredInput:
+    size, time, begins = facts["mark"]
+    return StoredInput(
+        facts["path"], Kind(facts["kind"]), tuple(facts["shape"]), facts["shown"], Span(*facts["span"]), (size, time, begins)
+    )
+
+
+def stored_input(path: str, wanted: Wanted, shape: tuple[int, ...]) -> StoredInput | None:
+    """An input that can be read in boxes, without beginning at the start of its file for each; None: it cannot."""
+    file, _ = split_member(path)
+    real = os.path.realpath(file)
+    mark = mark_of(real) if wanted.held is None and wanted.reading == AS_WRITTEN and 0 not in shape else None
+    if mark is None:
+        return None
+    path = real + path[len(file) :]
+    with located(wanted.shown or path, wanted.span), system_errors():
+        source = row_source(path, wanted, shape)
+    if source is None or not source.going_back:
+        return None
+    return StoredInput(path, wanted.kind, shape, wanted.shown or path, wanted.span, mark)
+
+
+class StoreBackend(CpuBackend):
+    """Values are stored inputs, which are read when a device takes them."""
+
+    def bring(self, value: Any, kind: Kind) -> Any:
+        return value
+
+    def fetch(self, value: Any, kind: Kind) -> Any:
+        return value.read()
+
+    def window(self, value: Any, box: Box) -> Any:
+        return value.window(box)

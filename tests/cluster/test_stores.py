@@ -1,0 +1,246 @@
+"""Inputs that workers read from their files: the bits of one device, and its failures."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from share import share
+
+import rho
+from rho import backend
+from rho.backend.devices.profile import STORE, Backend, DeviceProfile, LinkProfile, Profile
+from rho.backend.reference import interpret
+from rho.backend.run.cluster import resident
+from rho.backend.run.files import Wanted
+from rho.backend.run.files.stored import StoredInput, mark_of, stored_input
+from rho.backend.run.values import to_numpy
+from rho.backend.schedule.plan.model import Plan, TransferStep
+from rho.backend.schedule.program.plan_of import plan_of
+from rho.backend.schedule.program.problem_of import problem_of
+from rho.backend.schedule.verify.plans import check_plan
+from rho.lang.diagnostics import RhoError
+from rho.lang.source import Span
+from rho.tests.backend.quick import split_evenly, with_modes
+from rho.tests.backend.test_programs_on_devices import random_modes, same_bits, ticks_of, topology
+from rho.tests.cluster.residents import Threads, cluster_of, run_on
+from rho.tests.graph.test_random import program
+from rho.typechecker.elements import Kind
+
+NOWHERE = Span("p.rho", 0, 0)
+
+
+@pytest.fixture(scope="module")
+def threads() -> Iterator[Threads]:
+    made = Threads(4)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def cluster(threads: Threads) -> Iterator[rho.Cluster]:
+    made = cluster_of(threads, 2)
+    yield made
+    made.attachment.cluster.close()
+
+
+def with_files(profile: Profile) -> Profile:
+    """The profile with a store that all devices read."""
+    store = DeviceProfile("files", STORE, Backend.STORE, "", paths=("/",))
+    links = [LinkProfile("files", device.name, latency_ns=1) for device in profile.devices]
+    return replace(profile, devices=(*profile.devices, store), links=(*profile.links, *links))
+
+
+def saved(folder: Path, data: dict[str, Any], kinds: dict[str, Kind]) -> dict[str, StoredInput]:
+    """The arrays of a program that can be read in boxes, in files, in either order of the axes."""
+    found: dict[str, StoredInput] = {}
+    for place, (name, array) in enumerate(data.items()):
+        path = str(folder / f"{name}.npy")
+        if array.dtype.kind != "U":
+            np.save(path, np.asfortranarray(array) if place % 2 else array)
+            made = stored_input(path, Wanted(kinds[name], array.ndim, NOWHERE), array.shape)
+            if made is not None:
+                found[name] = made
+    return found
+
+
+@pytest.mark.parametrize("seed", share(range(100), seed=18))
+def test_random_programs(threads: Threads, tmp_path: Path, seed: int) -> None:
+    build, chance = program(seed), random.Random(seed)
+    core, data = build.core(), {name: to_numpy(value) for name, value in build.data.items()}
+    try:
+        interpret(core, build.data, {})
+    except RhoError:
+        return
+    bound = backend.load(core, data)
+    alone = backend.execute(backend.plan(bound), bound, data)
+    stored = saved(tmp_path, data, {entry.name: core.types[entry.value].element.kind for entry in core.inputs})
+    there, given = replace(bound, lies=dict.fromkeys(stored, "files")), ticks_of(chance)
+    able = lambda phase, group, cut, ns: None if group.id == "files" else given(phase, group, cut, ns)  # noqa: E731
+    made = problem_of(there, with_files(topology(chance)), given=able)
+    for answer in (split_evenly(made.problem), with_modes(made.problem, random_modes(made.problem, chance))):
+        assert answer is not None
+        plan = plan_of(made, answer)
+        assert not check_plan(plan, there)
+        assert same_bits(run_on(threads, plan, there, data | stored), alone)
+
+
+PROGRAMS = {
+    "a sum": "input x : f64[n] ← \"x.npy\"\ny ← +/√1+x×x\noutput y\n",
+    "turns of a stencil": "input x : f64[n] ← \"x.npy\"\noutput y ← {⍵+0.1×(1⌽⍵)+(¯1⌽⍵)-2×⍵}⍣30 ⊢ x\n",
+    "columns": "input m : f64[r c] ← \"m.npy\"\noutput y ← +⌿m\noutput z ← +/m\n",
+    "columns that lie one after the other": "input m : f64[r c] ← \"f.npy\"\noutput y ← +⌿m\noutput z ← +/m\n",
+    "whole numbers that become floats": "input k : f64[n] ← \"k.npy\"\noutput y ← +/k×k\n",
+    "chunks": "input m : f64[r c] ← \"m.zarr\"\noutput y ← +/√m×m\n",
+    "groups of rows": "input x : f64[n] ← \"t.parquet:x\"\noutput y ← +/√1+x×x\n",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder, rng = tmp_path_factory.mktemp("files"), np.random.default_rng(5)
+    x, m = rng.standard_normal(400_000), rng.standard_normal((3_000, 70))
+    np.save(folder / "x.npy", x)
+    np.save(folder / "m.npy", m)
+    np.save(folder / "f.npy", np.asfortranarray(m))
+    np.save(folder / "k.npy", np.arange(300_000, dtype=np.int32))
+    zarr_folder(folder / "m.zarr", m)
+    return folder
+
+
+def zarr_folder(path: Path, array: Any) -> None:
+    """Version 2, in chunks of 500 rows that are not compressed."""
+    path.mkdir()
+    rows, columns = array.shape
+    (path / ".zarray").write_text(
+        f'{{"zarr_format": 2, "shape": [{rows}, {columns}], "chunks": [500, {columns}], "dtype": "<f8", "compressor": null,'
+        '"fill_value": 0, "order": "C", "filters": null}'
+    )
+    for place in range(0, rows, 500):
+        (path / f"{place // 500}.0").write_bytes(np.ascontiguousarray(array[place : place + 500]).tobytes())
+
+
+def loaded(folder: Path, text: str) -> rho.Program:
+    (folder / "p.rho").write_text(text, encoding="utf-8")
+    return rho.load(folder / "p.rho")
+
+
+def cluster_plan(program: Any) -> Plan:
+    (found,) = [plan for key, (_, plan) in program._plans.items() if len(key) == 3]
+    return found
+
+
+def readers(plan: Plan) -> set[str]:
+    """Who reads from the store."""
+    steps = [step for queue in plan.main.queues for step in queue.steps if isinstance(step, TransferStep)]
+    return {str(step.target) for step in steps if step.source == "files"}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_workers_read(cluster: rho.Cluster, files: Path, name: str) -> None:
+    if name == "groups of rows":
+        parquet = pytest.importorskip("pyarrow.parquet")
+        table = pytest.importorskip("pyarrow").table({"x": np.load(files / "x.npy")})
+        parquet.write_table(table, files / "t.parquet", row_group_size=90_000)
+    program = loaded(files, PROGRAMS[name])
+    alone = program.run()
+    apart = program.run(cluster=cluster)
+    assert {key: value.tobytes() for key, value in apart.items()} == {key: value.tobytes() for key, value in alone.items()}
+    assert readers(cluster_plan(program))
+
+
+
+
+SHARED = "input x : f64[n] ← \"x.npy\"\noutput y ← √1+x×x\nschedule {\n  split y rows 1:1 over w0 w1\n}\n"  # fmt: skip
+
+
+def by_name(result: Any) -> dict[str, bytes]:
+    return {key: value.tobytes() for key, value in result.items()}
+
+
+def test_a_worker_reads_its_part_of_a_file(cluster: rho.Cluster, files: Path) -> None:
+    program = loaded(files, SHARED)
+    assert by_name(program.run(cluster=cluster)) == by_name(program.run())
+    assert readers(cluster_plan(program)) == {"w0", "w1"}
+    given = loaded(files, SHARED)
+    x = np.load(files / "x.npy")
+    assert by_name(given.run(x=x, cluster=cluster)) == by_name(program.run())
+    assert not readers(cluster_plan(given))
+
+
+def test_a_file_that_one_worker_does_not_see_goes_through_home(
+    cluster: rho.Cluster, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def blind(inputs: list[StoredInput], *, probe: bool) -> dict[str, Any]:
+        return {"same": [False for _ in inputs], "size": [], "ns": []}
+
+    monkeypatch.setattr(resident, "sight", blind)
+    program = loaded(files, SHARED)
+    assert by_name(program.run(cluster=cluster)) == by_name(program.run())
+    assert not readers(cluster_plan(program))
+
+
+def test_a_file_that_changes_after_it_was_seen_is_told(cluster: rho.Cluster, tmp_path: Path) -> None:
+    np.save(tmp_path / "x.npy", np.arange(50_000.0))
+    program = loaded(tmp_path, SHARED)
+    program.run(cluster=cluster)
+    home = cluster.attachment.cluster
+    attempt = home.attempt
+
+    def late(*given: Any) -> Any:
+        os.utime(tmp_path / "x.npy", (1, 1))
+        return attempt(*given)
+
+    home.attempt = late
+    with pytest.raises(rho.RunFailed, match=r"`x.npy` changed while it was read, or is another file for a worker"):
+        program.run(cluster=cluster)
+
+
+def failure(run: Callable[[], object]) -> list[tuple[str, str]]:
+    with pytest.raises(rho.RhoError) as raised:
+        run()
+    return [(str(one.code), one.message) for one in raised.value.diagnostics]
+
+
+BROKEN = 'input k : i64[n] ← "k.npy"\ninput m : f64[r c] ← "m.zarr"\noutput y ← 100÷k-3\noutput z ← +/m\n'
+
+
+def test_a_broken_file_fails_before_the_program_does(cluster: rho.Cluster, tmp_path: Path) -> None:
+    np.save(tmp_path / "k.npy", np.arange(9))
+    zarr_folder(tmp_path / "m.zarr", np.ones((2_000, 30)))
+    (tmp_path / "m.zarr" / "2.0").write_bytes(b"short")
+    program = loaded(tmp_path, BROKEN)
+    alone = failure(program.run)
+    assert failure(lambda: program.run(cluster=cluster)) == alone
+    assert alone[0][0] == "E705"
+
+
+def test_what_is_declared_of_all_items_is_checked_at_home(cluster: rho.Cluster, tmp_path: Path) -> None:
+    np.save(tmp_path / "k.npy", np.array([0, 5, 2]))
+    program = loaded(tmp_path, 'input k : int<0..4>[n] ← "k.npy"\noutput y ← +/k\n')
+    assert failure(lambda: program.run(cluster=cluster)) == failure(program.run)
+
+
+def test_marks(tmp_path: Path) -> None:
+    """Another size, time or beginning is another file; a link is no file."""
+    path = tmp_path.resolve() / "x.npy"
+    np.save(path, np.arange(3.0))
+    mark = mark_of(str(path))
+    assert mark is not None and mark == mark_of(str(path))
+    (path.parent / "link.npy").symlink_to(path)
+    assert mark_of(str(path.parent / "link.npy")) is None
+    assert mark_of(str(path.parent / "none.npy")) is None
+    time = path.stat().st_mtime_ns
+    np.save(path, np.arange(3.0) + 1)
+    os.utime(path, ns=(time, time))
+    assert mark_of(str(path)) != mark
+    zarr_folder(path.parent / "m.zarr", np.ones((1_000, 2)))
+    folder = mark_of(str(path.parent / "m.zarr"))
+    (path.parent / "m.zarr" / "1.0").write_bytes(b"")
+    assert folder is not None and mark_of(str(path.parent / "m.zarr")) != folder
