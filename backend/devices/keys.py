@@ -46,7 +46,8 @@ BY_WORK: Final = frozenset({"gemm", "solve", "inverse", "cholesky", "qr", "svd",
 SHAPES: Final = ("square", "tall", "wide")
 LIBRARY_CLASSES: Final = ("scan", "gather", "sort", "search", "compact", "scatter", "solve", "factor", "transform", "random",
                           "format", "sequential", "fill")  # fmt: skip
-PARTS: Final = ("step", "first", "call", "fresh", "team", "point", "ufunc", "row", "column", "line", "turn", "cut")
+PARTS: Final = ("step", "first", "call", "fresh", "team", "point", "ufunc", "row", "column", "line", "turn", "cut", "disk",
+                "scratch")  # fmt: skip
 EARLIER: Final = ("body", "kernel", "reduce_sequential")
 """Parts that earlier calibrations had: files with such names are read, and nothing asks for them."""
 _KINDS: Final = {kind.value: kind for kind in Kind}

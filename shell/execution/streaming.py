@@ -39,9 +39,6 @@ if TYPE_CHECKING:
 
 _SMALL: Final = 16
 """An input of at most this part of the memory is read whole."""
-READ_RATE: Final = 1.5e9
-WRITE_RATE: Final = 0.4e9
-"""Bytes a second of a usual disk: nothing measures those of this machine yet."""
 
 
 def sources_of(core: Core, files: Mapping[str, InputFile], limit: int) -> dict[str, RowSource]:
@@ -290,12 +287,17 @@ def stream_lines(loaded: Loaded) -> list[str]:
 
 
 def predicted_seconds(loaded: Loaded) -> float:
-    """Of the passes of a plan: the longest of reading, computing and writing, which go on together."""
-    from ..display.estimates import predicted_ns
+    """Of the plans of a program, by the tables of this machine."""
+    from ..display.passes import Planned
+    from .profiles import this_machine
 
-    steps = [step for plan in _plans(loaded) for step in passes_of(plan)]
-    reads, writes = sum(step.reads for step in steps), sum(step.writes for step in steps)
-    return max(reads / READ_RATE, (predicted_ns(loaded.bound) or 0) / 1e9, writes / WRITE_RATE)
+    stages = () if loaded.staged is None else loaded.staged.stages
+    selected = {store.name for stage in stages for store in stage.selection.stores}
+    plans = [(stage.plan, stage.asked.bound, stage.asked.scratch) for stage in stages]
+    plans.append((loaded.plan, loaded.bound, loaded.scratch))
+    profile = this_machine()
+    planned = [Planned(plan, bound, own, selected | {one.name for one in own}) for plan, bound, own in plans]
+    return sum(one.ns(profile) for one in planned) / 1e9
 
 
 def _plans(loaded: Loaded) -> list[Plan]:

@@ -1,7 +1,7 @@
 """What a calibration measures, in which order, and the profile that comes of it.
 
-Structured phases: what moving bytes takes (`moving`, `teams`), what computing takes (`computing`), loops (`turning`); library
-phases (`library`).  In the end a few programs (`checking`) say how well all that holds.
+What the disk takes (`disk`).  Structured phases: what moving bytes takes (`moving`, `teams`), what computing takes
+(`computing`), loops (`turning`); library phases (`library`).  In the end a few programs (`checking`) say how well all that holds.
 
 Neighbours: `probes` (timing), `tier` (which kernels are in use), `backend.devices` (asks for the tables).
 """
@@ -21,7 +21,7 @@ from ...devices.tables import Table
 from ...kernels import policy
 from ...kernels.llvm_leaf import is_installed
 from ..cpu import CpuBackend
-from . import checking, computing, library, moving, teams, turning
+from . import checking, computing, disk, library, moving, teams, turning
 from .calm import watching
 from .probes import Clock, Section
 from .tier import tier_name, warm_kernels, without_kernels
@@ -62,6 +62,7 @@ def calibrate(facts: HostFacts, clock: Clock, effort: Effort | None = None, toda
         section.let_go()
         tables.update(section.tables())
 
+    tables.update(disk.tables(clock, effort.rounds))
     settle_memory()
     with warm_kernels(), CpuBackend(threads).quiet(), watching(effort.waits):
         computed = _Computed(clock, effort)

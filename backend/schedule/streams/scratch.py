@@ -48,6 +48,11 @@ class Scratch:
         return min(32 << 20, max(1 << 18, self.bytes // 64))
 
     @property
+    def merged(self) -> int:
+        """Items that are merged at a time."""
+        return self.beside // (WORDS * 8)
+
+    @property
     def most_runs(self) -> int:
         return self.beside // (FEWEST * WORDS * 8)
 

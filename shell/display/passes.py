@@ -1,0 +1,75 @@
+"""How long the passes of a program that is read in tiles take, by the cost model and the tables of the disk.
+
+In a pass one thread reads, and merges what is ordered on disk, while another computes, sorts and writes: it takes as long as the
+slower of the two.  Passes, and what is computed between them, come one after the other.
+
+Neighbours: `shell.execution.streaming` (asks), `backend.devices.disks` and `cost` (tables).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from ...backend.devices.cost import step_ns
+from ...backend.devices.disks import READ, SCRATCH_READ, SCRATCH_WRITE, WRITE, disk_ns
+from ...backend.devices.profile import Profile
+from ...backend.graph import BoundGraph, bind, lower, optimise
+from ...backend.graph.phases import Constant, Input, Output, Phase, Print
+from ...backend.schedule.plan.model import Plan, StreamStep
+from ...backend.schedule.streams.scratch import Scratch
+from ...lang.source import Source
+from ...typechecker.check import check
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A plan with passes, of `bound`; `temporary`: stores that are no files of the program, of which `scratch` are ordered."""
+
+    plan: Plan
+    bound: BoundGraph
+    scratch: Sequence[Scratch]
+    temporary: Collection[str]
+
+    def ns(self, profile: Profile) -> int:
+        steps = [step for queue in self.plan.main.queues for step in queue.steps if isinstance(step, StreamStep)]
+        inside = {phase for step in steps for phase in step.phases}
+        between = [phase for phase in self.bound.graph.phases if phase.id not in inside]
+        return self.computing(between, profile) + sum(self.of_pass(step, profile) for step in steps)
+
+    def of_pass(self, step: StreamStep, profile: Profile) -> int:
+        device, ids = profile.home, set(step.phases)
+        phases = [phase for phase in self.bound.graph.phases if phase.id in ids]
+        taken = {phase.name for phase in phases if isinstance(phase, Input)}
+        given = {phase.name for phase in phases if isinstance(phase, Output)}
+        back, kept = min(step.reads, self.bytes(taken)), min(step.writes, self.bytes(given))
+        merged = sum(ordering_ns(one, one.merged, profile) for one in self.scratch if one.name in taken)
+        ordered = sum(ordering_ns(one, step.rows, profile) for one in self.scratch if one.name in given)
+        reading = disk_ns(device, READ, step.reads - back) + disk_ns(device, SCRATCH_READ, back) + merged
+        writing = disk_ns(device, WRITE, step.writes - kept) + disk_ns(device, SCRATCH_WRITE, kept)
+        return max(reading, self.computing(phases, profile) + ordered + writing)
+
+    def bytes(self, names: Collection[str]) -> int:
+        """Of the temporary stores of these names."""
+        stored = {store.name: store.bytes for store in self.plan.stores if store.name in self.temporary}
+        return sum(stored.get(name, 0) for name in names)
+
+    def computing(self, phases: Iterable[Phase], profile: Profile) -> int:
+        """What there is no table for counts as nothing."""
+        real = [phase for phase in phases if not isinstance(phase, Constant | Input | Output | Print)]
+        found = [step_ns(phase, self.bound, profile.home, profile.calibration, 1) for phase in real]
+        return sum(one.ns for one in found if one is not None)
+
+
+def ordering_ns(scratch: Scratch, piece: int, profile: Profile) -> int:
+    """Ordering the items of a scratch store once, in pieces of so many."""
+    made = "⍋x" if scratch.grades else "x[⍋x]"
+    core = check(Source("<order>", f"input x : {scratch.kind.value}[n]\noutput y ← {made}\n")).core
+    assert core is not None, "numbers have an order"
+    piece = max(1, min(piece, scratch.size))
+    bound = bind(
+        optimise(lower(core)),
+        {variable: piece for size in core.types[core.inputs[0].value].shape for variable in size.variables()},
+    )
+    steps = [step_ns(phase, bound, profile.home, profile.calibration, 1) for phase in bound.graph.phases]
+    return sum(one.ns for one in steps if one is not None) * -(-scratch.size // piece)

@@ -1,0 +1,91 @@
+"""What is predicted of passes: each takes as long as its slower thread, one comes after the other, and nothing is left out."""
+
+from __future__ import annotations
+
+import errno
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rho.backend.devices.disks import DECLARED, READ, SCRATCH_READ, SCRATCH_WRITE, WRITE, disk_ns
+from rho.backend.devices.keys import is_key
+from rho.backend.devices.profile import DeviceProfile, Profile
+from rho.backend.devices.tables import Table
+from rho.backend.run.calibration import disk
+from rho.backend.run.calibration.probes import WallClock
+from rho.shell.display.passes import Planned, ordering_ns
+from rho.shell.execution import profiles
+from rho.shell.execution.profiles import this_machine
+from rho.shell.execution.streaming import passes_of, predicted_seconds
+
+from .running import loaded
+
+ROWS, LIMIT = 1_000_000, 1_500_000
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    np.save(tmp_path / "x.npy", np.linspace(0, 1, ROWS))
+    return tmp_path
+
+
+def with_disk(profile: Profile, **rates: int) -> Profile:
+    names = {"read": READ, "write": WRITE, "scratch_read": SCRATCH_READ, "scratch_write": SCRATCH_WRITE}
+    tables = {names[name]: Table.of_rate(rate) for name, rate in rates.items()}
+    return replace(profile, devices=(replace(profile.home, ops={**profile.home.ops, **tables}), *profile.devices[1:]))
+
+
+def test_a_sort_on_disk_takes_what_ordering_takes(folder: Path) -> None:
+    """It is in no phase of the graph, and was predicted to take nothing."""
+    program = loaded("input x : f64[n]\noutput y ← x[⍋x]\n", folder, LIMIT)
+    profile = this_machine()
+    (scratch,), steps = program.scratch, passes_of(program.plan)
+    runs, merging = ordering_ns(scratch, steps[0].rows, profile), ordering_ns(scratch, scratch.merged, profile)
+    assert runs > 0 and merging > 0
+    assert predicted_seconds(program) * 1e9 >= runs + merging
+
+
+def test_threads_of_a_pass_overlap_and_passes_do_not(folder: Path) -> None:
+    program = loaded("input x : f64[n]\noutput y ← x-(+/x)÷≢x\n", folder, LIMIT)
+    planned = Planned(program.plan, program.bound, (), ())
+    steps = passes_of(program.plan)
+    assert len(steps) == 2
+    slow = with_disk(this_machine(), read=1_000_000)  # a byte takes a microsecond, and so reading nearly all
+    reading = sum(disk_ns(slow.home, READ, step.reads) for step in steps)
+    assert reading <= planned.ns(slow) <= reading * 1.01
+    writing = with_disk(this_machine(), write=1_000_000)
+    assert planned.ns(writing) >= sum(step.writes for step in steps) * 1_000
+
+
+def test_temporary_files_have_rates_of_their_own(folder: Path) -> None:
+    program = loaded("input x : f64[n]\n+/(x>0.5)/x\n", folder, LIMIT, write=False)
+    assert program.staged is not None
+    before = predicted_seconds(program)
+    machine = this_machine()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(profiles, "this_machine", lambda: with_disk(machine, write=1))
+        assert predicted_seconds(program) == before  # nothing is written to an output
+        patch.setattr(profiles, "this_machine", lambda: with_disk(machine, scratch_write=1_000_000))
+        assert predicted_seconds(program) > before + 1
+
+
+def test_the_disk_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(disk, "BYTES", 1 << 20)
+    monkeypatch.setattr(disk, "_BLOCK", 1 << 18)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    found = disk.tables(WallClock(), 2)
+    assert found.keys() == DECLARED.keys() and all(map(is_key, found))
+    device = DeviceProfile("cpu0", "cpu", ops=found)
+    assert all(disk_ns(device, name, 1 << 20) > 0 for name in found)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_where_no_file_can_be_written_the_disk_is_a_usual_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("os.pwrite", full)
+    assert disk.tables(WallClock(), 1) == {}
+    assert disk_ns(DeviceProfile("cpu0", "cpu"), WRITE, 400_000_000) == 1_000_000_000
