@@ -53,6 +53,12 @@ LIBRARY: tuple[Primitive, ...] = (
     _scalar("digamma", "digamma", "digamma", "The logarithmic derivative of gamma.", ("⎕digamma 1", "¯0.5772156649")),
     _scalar("expm1", "expmone", "exponential minus one", "`(*x)-1`, exact for small x.", ("⎕expm1 0", "0")),
     _scalar("log1p", "logonep", "logarithm of one plus", "`⍟1+x`, exact for small x.", ("⎕log1p 0", "0")),
+    Primitive(
+        "⎕atan2", ("atantwo",), None, Role.FUNCTION,
+        dyadic=Use("angle of a point", "The angle, from ¯π to π, of the point whose height is ⍺ and whose other coordinate is ⍵.",
+                   (0, 0), (("1 ⎕atan2 1", "0.7853981634"), ("0 ⎕atan2 ¯1", "3.141592654")),
+                   type="f64[s] ⎕atan2 f64[s] : f64[s]", laws=("(-y⎕atan2 x)≡(-y)⎕atan2 x",), traits=FLOAT),
+    ),
     _bits(
         "band", "bits and", "i64[s] ⎕band i64[s] : i64[s]", "The bits that both have. With a number that is not negative the "
         "result is within it: `255⎕band x` indexes 256 cells.", ("12 ⎕band 10", "8"), ("255 ⎕band ¯1", "255"), identity=-1,

@@ -198,6 +198,8 @@ _ROWS = (
     ScalarFunction("log", 2, FLOATS | COMPLEX, ResultKind.SAME,
                    "Logarithm of y to the base x: log2(y) where x = 2 and log10(y) where x = 10 (floats), else ln(y)÷ln(x)."),
     ScalarFunction("root", 2, FLOATS | COMPLEX, ResultKind.SAME, "The x-th root of y: sqrt(y) where x = 2, else pow(y, 1÷x)."),
+    ScalarFunction("atan2", 2, FLOATS, ResultKind.SAME,
+                   "The angle of the point (y, x) from -π to π as IEEE atan2(x, y): of 0 and -0.0 too."),
     ScalarFunction("min", 2, INTEGERS | FLOATS, ResultKind.SAME, "The smaller; NaN if either is NaN.", None, _CHOICE),
     ScalarFunction("max", 2, INTEGERS | FLOATS, ResultKind.SAME, "The larger; NaN if either is NaN.", None, _CHOICE),
     ScalarFunction("residue", 2, NUMBERS, ResultKind.SAME,

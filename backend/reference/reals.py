@@ -174,6 +174,7 @@ FLOAT_DYADIC: Final[dict[str, Callable[[float, float], float]]] = {
     "binomial": binomial,
     "gcd": float_gcd,
     "lcm": float_lcm,
+    "atan2": math.atan2,
 }
 
 FLOAT_CIRCULAR: Final[dict[int, Callable[[float], float]]] = {

@@ -71,8 +71,25 @@ def acos(x: Any, m: Machine) -> Any:
 
 
 def atan(x: Any, m: Machine) -> Any:
-    """The angle whose tangent is x: that of c and of (x-c) ÷ (1+cx), or π÷2 and that of -1÷x."""
-    size = m.magnitude(x)
+    """The angle whose tangent is x."""
+    return m.signed(_angle(m.magnitude(x), m), x)
+
+
+def atan2(y: Any, x: Any, m: Machine) -> Any:
+    """The angle of the point (x, y): of the smaller part ÷ the larger one, taken from π÷2 or from π."""
+    up, along = m.magnitude(y), m.magnitude(x)
+    steep = up > along
+    larger, less = m.choose(steep, up, along), m.choose(steep, along, up)
+    angle = _angle(m.choose(larger == 0.0, less, m.choose(less == larger, 1.0, less / larger)), m)
+    back = m.signed(m.like(x, 1.0), x) < 0.0
+    high = m.choose(steep, _QUARTER, m.choose(back, 2 * _QUARTER, 0.0))
+    low = m.choose(steep, _QUARTER_LOW, m.choose(back, 2 * _QUARTER_LOW, 0.0))
+    angle = m.choose(back ^ steep, -angle, angle)
+    return m.signed(high + (angle + low), y)
+
+
+def _angle(size: Any, m: Machine) -> Any:
+    """The angle whose tangent is x ≥ 0: that of c and of (x-c) ÷ (1+cx), or π÷2 and that of -1÷x."""
     over, under, high, low = size, 1.0, 0.0, 0.0
     for least, tangent, angle, rest in _ANGLES:
         beyond = size >= least
@@ -85,4 +102,4 @@ def atan(x: Any, m: Machine) -> Any:
     t = over / under
     z = t * t
     series = z * halves(m, z, z * z, *_TANGENT)
-    return m.signed(high - (m.fma(t, series, -low) - t), x)
+    return high - (m.fma(t, series, -low) - t)

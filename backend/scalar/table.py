@@ -152,6 +152,7 @@ _VOCABULARY = (
     Row("ipow", _C.MULTIPLY, LONG, "power", held=3),
     _series("log", "hyperbolics.log", 2.0, probe=Probe.NEVER),
     _series("root", "powers.root", 2.0, probe=Probe.NEVER),
+    _series("atan2", "inverses.atan2", 2.0, numpy="arctan2", held=0, probe=Probe.NEVER),
     _basic("min", numpy="minimum", probe=Probe.CHAINED, text="least"),
     _basic("max", numpy="maximum", probe=Probe.CHAINED, text="greatest"),
     _basic("residue", _C.DIVIDE, weight=8, held=3, probe=Probe.EVERYWHERE),

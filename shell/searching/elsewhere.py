@@ -45,6 +45,7 @@ FUNCTIONS: Final[dict[str, str]] = {
     "⎕eigh": "np.linalg.eigh eigenvectors symmetric spectrum",
     "⎕det": "np.linalg.det", "⎕qr": "np.linalg.qr decomposition gram-schmidt", "⎕cholesky": "np.linalg.cholesky factor",
     "⎕erf": "scipy.special.erf gaussian normal", "⎕lgamma": "scipy.special.gammaln", "⎕log1p": "np.log1p", "⎕expm1": "np.expm1",
+    "⎕atan2": "np.arctan2 math.atan2 np.angle phase polar azimuth",
 }  # fmt: skip
 """By the glyph of a function."""
 

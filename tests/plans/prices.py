@@ -46,7 +46,7 @@ WIDTHS = {"bool": 1, "u8": 1, "i32": 4, "i64": 8, "f32": 4, "f64": 8, "c64": 8, 
 CLASSES = {
     **dict.fromkeys(
         ("exp", "ln", "sqrt", "factorial", "circular", "erf", "erfc", "lgamma", "digamma", "expm1", "log1p", "pow", "log", "root",
-         "binomial"), "transcendental"),
+         "binomial", "atan2"), "transcendental"),
     "convert": "cast", "convert_checked": "cast", "select": "select", "mul": "multiply", "div": "divide", "reciprocal": "divide",
     "residue": "divide", "gcd": "divide", "lcm": "divide", "ipow": "multiply",
     **dict.fromkeys(("lt", "le", "eq", "ge", "gt", "ne"), "compare"),

@@ -103,6 +103,7 @@ DYADIC: dict[str, DyadicRule] = {
     "⌹": numeric.solve,
     "?": numeric.random,
     "⎕text": text.fixed_text,
+    "⎕atan2": arithmetic.float_dyadic("atan2"),
     **{f"⎕{name}": bits.both(name) for name in ("band", "bor", "bxor")},
     **{f"⎕{name}": bits.shift(name) for name in ("shl", "shr", "shru")},
     "⊣": shape.left_argument,

@@ -212,12 +212,14 @@ def floats(b: Builder, items: tuple[Operand, ...], span: Span) -> tuple[Operand,
 
 
 def float_dyadic(function: str) -> Callable[[Builder, Operand, Operand, Operand | None, Span], Value]:
-    """A rule for functions that compute in floats: `÷ ⍟ √ !`."""
+    """A rule for functions that compute in floats: `÷ ⍟ √ !` and the library's."""
 
     def rule(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
         if not (require_numbers(b, left, span) and require_numbers(b, right, span)):
             return b.poison(span)
         x, y = floats(b, (left, right), span)
+        if x.type.element.kind not in FUNCTIONS[function].kinds:
+            return b.error(Code.E300, f"`{b.glyph}` needs real numbers; these are complex", span)
         return b.scalar(function, (x, y), Element(x.type.element.kind), span)
 
     return rule

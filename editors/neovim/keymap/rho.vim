@@ -239,6 +239,7 @@ loadkeymap
 `comment	⍝
 `ceiling	⌈
 `atleast	≥
+`atantwo	⎕atan2
 `subtract	-
 `notmatch	≢
 `notequal	≠

@@ -198,6 +198,7 @@ syntax match rhoFunction /`enclose/
 syntax match rhoFunction /`digamma/
 syntax match rhoFunction /`ceiling/
 syntax match rhoFunction /`atleast/
+syntax match rhoFunction /`atantwo/
 syntax match rhoFunction /`subtract/
 syntax match rhoFunction /`notmatch/
 syntax match rhoFunction /`notequal/
