@@ -6,7 +6,7 @@ state goes through memory.  Offsets are cyclic.
 The body qualifies if it is made of element-wise phases over the shape of the state and of rotations by amounts that are known
 when it starts; what comes from outside is read where it is.  Nothing in it may fail.
 
-Neighbours: `loops` (bodies without rotations), `backend.run.cuda.stencils` (runs it; on processors such loops are regions).
+Neighbours: `loops` (bodies without rotations), `devices.repeated` (what such loops take; they run as regions).
 """
 
 from __future__ import annotations

@@ -98,11 +98,15 @@ def test_loops(text: str) -> None:
         assert not disagreements(core, data(n, r, c)), n
 
 
-def test_a_loop_is_one_kernel_a_turn_one_launch() -> None:
-    """Life for 4 turns launches four times; a loop without neighbours once."""
+def test_a_loop_is_one_kernel_an_iteration_a_few_launches() -> None:
+    """Neighbours that are added launch once an iteration; twice with edges that are joined, and in Life (sums of rows, then of
+    these); a loop without neighbours launches once."""
+    fixed = "input y : f64[m+2]\noutput r ← {(1↑⍵),(0.5×(2↓⍵)+¯2↓⍵),¯1↑⍵}⍣4 ⊢ y\n"
+    added = "input x : f64[n]\noutput r ← {(¯1⌽⍵)+0.25×1⌽⍵}⍣4 ⊢ x\n"
     life = "input B : bool[r c]\noutput r ← {s ← (¯1⌽⍵)+⍵+1⌽⍵ ⋄ n ← (¯1⊖s)+s+1⊖s ⋄ (n=3)∨⍵∧n=4}⍣4 ⊢ B\n"
     alone = "input x : f64[n]\noutput r ← {(1.0001×⍵)-0.3×⍵×⍵}⍣25 ⊢ x\n"
-    for text, given, launches in ((life, {"B": np.eye(9, 7) > 0}, 4), (alone, {"x": np.arange(50) / 50}, 1)):
+    numbers, cells = {"x": np.arange(50) / 50}, {"B": np.eye(9, 7) > 0}
+    for text, given, launches in ((life, cells, 8), (alone, numbers, 1), (added, numbers, 4), (fixed, {"y": np.arange(9.0)}, 8)):
         core = checked(text)
         assert core is not None
         cuda_stub.log.clear()

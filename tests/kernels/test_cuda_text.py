@@ -244,7 +244,7 @@ def test_nvrtc_accepts_what_runs_launch(monkeypatch: pytest.MonkeyPatch) -> None
         core = checked(DECLARED + text)
         if core is not None:
             run_on_card(core, data(23, 3, 40))
-    assert sum(bool(re.search(r" n\d_ <= i\d+_;| i\d+_ < 0LL;| i\d+_ < \(0LL\);", code)) for code in seen) >= 2
+    assert sum("first_" in code for code in seen) >= 2
     assert any("break;" in code and "nest1" not in code for code in seen)
     assert any("tables_" in code for code in seen) and any("lines_" in code for code in seen)
     made = nvrtc_leaf.compile_text(together(list(seen)))

@@ -44,7 +44,6 @@ def reducing(space: list[int], reduction: str = "add", *, turned: bool = False) 
 
 PROGRAMS = {
     "a map": (CardCode(kernel([7], None)).program(), {"n0": 7, "o0": 0}),
-    "a map beside": (CardCode(kernel([7], None), offsets=((-2,),)).program(), {"n0": 7, "o0": 0}),
     "rows": reducing([5, 70]),
     "a line": reducing([300]),
     "blocks of a line": reducing([3 * 4096 + 50]),

@@ -78,6 +78,7 @@ def cuda_text(program: Program) -> CudaText:
             takes += [address, *(f"const i64 {view.name}_{axis}" for axis in range(len(view.shape) - _is_unit(view)))]
     takes += [f"char *{view.name}" for view in scratch] + ["int *failed"] * is_checked
     pure = [statement for statement in program.body if isinstance(statement, _NUMBERS)]
+    assert all(views[s.view].role is Role.INPUT for s in pure if isinstance(s, Load)), "nests load numbers again"
     for statement in program.body:
         if isinstance(statement, _NUMBERS):
             continue
@@ -123,7 +124,7 @@ def _factor(text: str) -> str:
 
 def _name(register: str) -> str:
     """No name of C's."""
-    return f"{register}_"
+    return f"{register.replace('.', '_')}_"
 
 
 @dataclass(slots=True)

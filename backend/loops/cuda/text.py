@@ -12,9 +12,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
+from typing import Final
 
 from ...kernels.cuda_words import THREADS
 from ..ir import Index, View
+
+_SOME: Final = 1 << 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +42,9 @@ class Grid:
     is_flat: bool
 
     def blocks(self, parameters: Mapping[str, int]) -> int:
-        """Of threads, such that each has one iteration."""
+        """Of threads, such that each has one iteration; some where sizes are found on the card."""
+        if any(name not in parameters for axis in self.axes for form in axis.forms for name, _ in form.terms):
+            return _SOME
         lengths = [-(-(value(a.upper, parameters) - value(a.lower, parameters)) // a.step) for a in self.axes]
         count = prod(max(0, length) for length in lengths)
         return -(-count // THREADS) if self.is_flat else count

@@ -4,8 +4,7 @@ A map is one space of threads.  A reduction of long lines is two nests: blocks o
 block of threads, then the blocks of each cell, neighbours level by level, in place.
 
 `most`: no line is longer; a power of two up to a block, else `orders.MOST`, and then the last parameter is how many blocks there
-are.  With `offsets` (of a map) each operand is read so many items further on each axis, around its end; none is longer than the
-axis.
+are.
 
 Neighbours: `kernel` (for processors), `threads` (blocks), `loops.cuda` (prints this), `backend.run.cuda.launching` (binds it).
 """
@@ -25,8 +24,6 @@ from ..orders import MOST, Cells, integer
 from ..threads import State, Threads
 from .kernel import Lowering
 
-Offsets = tuple[tuple[int, ...], ...]
-
 
 @dataclass(frozen=True, slots=True)
 class CardCode:
@@ -34,11 +31,10 @@ class CardCode:
 
     kernel: Kernel
     most: int = MOST
-    offsets: Offsets = ()
 
     def program(self) -> Program:
-        lowering = _Reductions if self.kernel.form in (Form.ALONG, Form.ACROSS) else _Map
-        return lowering(self).program()
+        is_map = self.kernel.form is Form.MAP
+        return (OnCard(self.kernel) if is_map else _Reductions(self.kernel, self.most)).program()
 
 
 def most_of(length: int) -> int:
@@ -47,7 +43,7 @@ def most_of(length: int) -> int:
 
 
 class OnCard(Lowering):
-    """The cells of blocks of threads."""
+    """A map; and the cells of blocks of threads."""
 
     outer: ClassVar = LoopKind.PARALLEL
 
@@ -73,35 +69,14 @@ class OnCard(Lowering):
         return here, known
 
 
-class _Map(OnCard):
-    def __init__(self, code: CardCode) -> None:
-        self.code = code
-        super().__init__(code.kernel)
-
-    def item(self, number: int, point: Sequence[Index], part: int = 0, ahead: Index = ZERO) -> tuple[Index, ...]:
-        own = self.code.offsets[number] if self.code.offsets else ()
-        beside = [self.beside(axis, offset, point[axis]) if self.kernel.operands[number].moves[axis] else point[axis]
-                  for axis, offset in enumerate(own[: len(point)])]  # fmt: skip
-        return super().item(number, beside or point, part, ahead)
-
-    def beside(self, axis: int, offset: int, place: Index) -> Index:
-        """So many items further, around the end."""
-        if not offset:
-            return place
-        b, moved, size = self.b, plus(place, Index((), offset)), at(self.sizes[axis])
-        outside, back = (b.compare("le", size, moved), -1) if offset > 0 else (b.compare("lt", moved, ZERO), 1)
-        return at(b.apply("select", (outside, b.number(plus(moved, times(size, back))), b.number(moved)), Kind.I64, Kind.I64))
-
-
-class _Reductions(_Map):
+class _Reductions(OnCard):
     """`state`: what the reductions carry, one behind the other."""
 
-    def __init__(self, code: CardCode) -> None:
-        super().__init__(code)
-        kernel = code.kernel
+    def __init__(self, kernel: Kernel, most: int) -> None:
+        super().__init__(kernel)
         self.states = [State(r.reduction or "", kind_of(kernel, r.node)) for r in kernel.results]
-        self.is_long = code.most > BLOCK
-        self.threads = Threads(self.b, self.states, code.most, across=kernel.form is Form.ACROSS, are_cells=kernel.axes > 1)
+        self.is_long = most > BLOCK
+        self.threads = Threads(self.b, self.states, most, across=kernel.form is Form.ACROSS, are_cells=kernel.axes > 1)
         self.partials = [
             self.b.view("partials", kind, (*map(at, self.sizes[:-1]), at("blocks")), Role.SCRATCH).name
             for state in self.states for kind in state.kinds if self.is_long

@@ -35,10 +35,11 @@ from . import (
 )
 
 Transformation: TypeAlias = Callable[[Program], Program]
+Pipeline: TypeAlias = tuple[tuple[Transformation, tuple[Transformation, ...]], ...]
 
 _TIDY: Final = (hoisting.run, sharing.run, dead.run)
 
-PIPELINE: Final[tuple[tuple[Transformation, tuple[Transformation, ...]], ...]] = (
+PIPELINE: Final[Pipeline] = (
     (folding.run, ()),
     (hoisting.run, ()),
     (sharing.run, ()),
@@ -52,6 +53,8 @@ PIPELINE: Final[tuple[tuple[Transformation, tuple[Transformation, ...]], ...]] =
     (splitting.run, (folding.run, unrolling.run, folding.run, *_TIDY)),
 )
 """Transformations in their order, each with what clears up after it."""
+ON_CARDS: Final = tuple(one for one in PIPELINE if one[0] not in (fusing.run, contracting.run, unrolling.run, splitting.run))
+"""On cards iterations do not wait for each other, as in loops that are fused, and choices take less than launches."""
 
 
 @lru_cache(64)
@@ -60,20 +63,20 @@ def runs_in_tiles(program: Program) -> bool:
     return tiling.tiled(optimise(program)) is not None
 
 
-def optimise(program: Program) -> Program:
+def optimise(program: Program, pipeline: Pipeline = PIPELINE) -> Program:
     """The program after all transformations.
 
     They make many small objects without cycles, so garbage is not looked for meanwhile: that took a third of the time."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
-        return _optimised(program)
+        return _optimised(program, pipeline)
     finally:
         if was_enabled:
             gc.enable()
 
 
-def _optimised(program: Program) -> Program:
+def _optimised(program: Program, pipeline: Pipeline) -> Program:
     done: dict[Transformation, Program] = {}
 
     def after(transformation: Transformation, program: Program) -> Program:
@@ -82,7 +85,7 @@ def _optimised(program: Program) -> Program:
             program = done[transformation] = transformation(program)
         return program
 
-    for transformation, tidy in PIPELINE:
+    for transformation, tidy in pipeline:
         changed = after(transformation, program)
         if changed is not program:
             for following in tidy:

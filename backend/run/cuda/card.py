@@ -132,9 +132,7 @@ class CudaBackend:
     def loop(self, phase: Loop, types: Types) -> LoopRunner | None:
         """A loop as one kernel, if it is of that sort."""
         with self._here() as xp:
-            runner = compile_loop(
-                xp, self._modules, phase, types.kind, lambda value: types.types[value].shape, types.number
-            )  # fmt: skip
+            runner = compile_loop(xp, self._modules, phase, types, lambda constant: self.constant(constant, types))
         if runner is None:
             return None
 

@@ -2,7 +2,8 @@
 
 A long loop is run in stretches of turns, so that an interrupt is heard and no launch outlasts a display's patience.
 
-Neighbours: `kernels.loops` (which loops), `launching` (binding), `run.words` (asks for this), `cpu.loops` (the same there).
+Neighbours: `kernels.loops` (which loops), `launching` (binding), `regions` (other loops),
+`run.words` (asks for this), `cpu.loops` (the same there).
 """
 
 from __future__ import annotations
@@ -11,32 +12,30 @@ from collections.abc import Callable, Mapping
 from math import prod
 from typing import Any, Final
 
-from ....typechecker.elements import Kind
-from ....typechecker.sizes import Size
 from ...graph import traverse
-from ...graph.phases import Loop, ValueId
+from ...graph.phases import Constant, Loop, ValueId
 from ...kernels.loops import build_loop, merge_loop
-from ...kernels.stencils import rotation_amounts
 from ..cpu.kinds import FILLS
 from ..cpu.loops import LoopRunner
+from ..device import Types
 from .launching import Launch
 from .layouts import compile_reading, whole
 from .modules import Modules
-from .stencils import Stencil
+from .regions import compile_region
 
 STRETCH: Final = 1 << 36
 """Operations on elements between two chances to interrupt."""
 
 
 def compile_loop(
-    xp: Any, modules: Modules, loop: Loop, kinds: Callable[[ValueId], Kind],
-    shapes: Callable[[ValueId], tuple[Size, ...]], number: Callable[[Size], int],
-) -> LoopRunner | None:  # fmt: skip
+    xp: Any, modules: Modules, loop: Loop, types: Types, constant: Callable[[Constant], Any]
+) -> LoopRunner | None:
     """None where the loop is of another sort: its turns are steps."""
-    phase = merge_loop(loop, kinds, shapes)
-    if phase is None and rotation_amounts(loop):
-        return Stencil(xp, modules, loop, kinds, shapes, number).repeat
-    if phase is None or any(size.constant is None for size in traverse.sizes(phase)):
+    kinds, number = types.kind, types.number
+    phase = merge_loop(loop, kinds, lambda value: types.types[value].shape)
+    if phase is None:
+        return compile_region(xp, modules, loop, types, constant)
+    if any(size.constant is None for size in traverse.sizes(phase)):
         return None
     body = build_loop(phase, complexes=True)
     if body is None:

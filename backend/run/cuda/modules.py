@@ -1,6 +1,6 @@
 """Loop programs on a device: compiled once a text, launched nest by nest on the current stream.
 
-Neighbours: `loops.cuda` (the text), `launching`, `rows`, `stencils`, `scanning` and `keyed` (ask).
+Neighbours: `loops.cuda` (the text), `launching`, `rows`, `regions`, `scanning` and `keyed` (ask).
 """
 
 from __future__ import annotations
