@@ -152,8 +152,8 @@ class _Rules:
                 self.wrong(f"view {view.name} is defined twice")
             if view.kind.is_complex or not is_name(view.name):
                 self.wrong(f"{view.name} is no view")
-            if view.private and view.role is not Role.SCRATCH:
-                self.wrong(f"{view.name} is private and no scratch")
+            if (view.private or view.local) and view.role is not Role.SCRATCH:
+                self.wrong(f"{view.name} is {'private' if view.private else 'local'} and no scratch")
             self.views[view.name] = view
             for form in view.shape:
                 self.form(form)

@@ -65,7 +65,9 @@ class View:
     """`shape` is affine in parameters.  `unit`: are neighbours along the last axis side by side?  Scratch is row-major.
 
     `streamed`: what is stored is not read soon, and may bypass the caches (the base and the strides but the last are multiples of
-    64 bytes); what is loaded comes from far away, in order, and is asked for ahead."""
+    64 bytes); what is loaded comes from far away, in order, and is asked for ahead.
+
+    `local`: scratch whose items are stored, in the iteration of a loop over rows that loads them, before that."""
 
     name: str
     kind: Kind
@@ -74,6 +76,7 @@ class View:
     unit: bool = True
     private: bool = False
     streamed: bool = False
+    local: bool = False
 
 
 # -------------------------------------------------------------------------------------------- statements

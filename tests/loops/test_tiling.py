@@ -31,6 +31,10 @@ PROGRAMS = {
     "edges fixed by joining": "{{(1↑⍵)⍪(0.5×(¯2↓⍵)+2↓⍵)⍪¯1↑⍵}⍣11 ⊢ ⍵}",
     "life": "{{s ← {(¯1⊖⍵)+⍵+1⊖⍵}{(¯1⌽⍵)+⍵+1⌽⍵}⍵ ⋄ (s=3)∨⍵∧s=4}⍣11 ⊢ ⍵>0.5}",
     "a wave, two states": "{(a b) ← {(p q) ← ⍵ ⋄ (q ⋄ (q+q-p)+0.1×((1⊖q)+¯1⊖q)-q+q)}⍣9 ⊢ (⍵ ⋄ ⍵×0.5) ⋄ a+b}",
+    "rows made on the way": "{{y ← (1⊖⍵)+¯1⊖⍵ ⋄ 0.1×⍵+y+(1⌽y)+¯1⌽y×2}⍣11 ⊢ ⍵}",
+    "rows made on the way, edges fixed": "{{y ← (¯2↓⍵)+2↓⍵ ⋄ (1↑⍵)⍪(0.2×y+(1⌽y)+¯1⌽y×3)⍪¯1↑⍵}⍣11 ⊢ ⍵}",
+    "two sums on the way": "{{y ← (1⊖⍵)+¯1⊖⍵ ⋄ z ← ⍵+(1⌽y)+¯1⌽y ⋄ 0.1×(1⌽z)+(2⌽z)+y×⍵}⍣11 ⊢ ⍵}",
+    "planes": "{,{x ← (1⊖⍵)+¯1⊖⍵ ⋄ y ← {(1⊖⍵)+¯1⊖⍵}⍤2 ⊢ x ⋄ 0.1×x+y+(1⌽y)+¯1⌽y}⍣11 ⊢ ((≢⍵),3 3)⍴⍵}",
     "two steps in an iteration": "{(a b) ← {(h e) ← ⍵ ⋄ f ← e+0.5×h-1⊖h ⋄ (h+0.5×(¯1⊖f)-f ⋄ f)}⍣9 ⊢ (⍵ ⋄ ⍵-1) ⋄ a×b}",
 }
 VECTORS = {
@@ -174,6 +178,25 @@ def test_a_value_that_is_read_twice_at_every_step_is_one_load() -> None:
 ])  # fmt: skip
 def test_what_has_no_tiles(body: str) -> None:
     assert _tiled(body) is None
+
+
+FILL = "for j{0} in 0..n serial {{ p{0} = x[b, {1}] t[0] = p{0} }} "
+READ = "q{0} = t[0] x[-b + 1, {1}] = q{0} "
+
+
+@pytest.mark.parametrize(("body", "is_one"), [
+    (FILL.format(1, 0) + READ.format(1, 0), True),
+    (FILL.format(1, 0) + READ.format(1, 0) + "for i in 1..n serial { p = x[b, i] t[0] = p q = t[0] x[-b + 1, i] = q }", True),
+    (FILL.format(1, 0) + READ.format(1, 0) + FILL.format(2, "n - 1") + READ.format(2, "n - 1"), True),
+    (READ.format(1, 0), False),  # nobody filled it
+    (FILL.format(1, 0), False),  # nobody reads it
+    (FILL.format(1, 0) + READ.format(1, 0) + READ.format(2, "n - 1"), False),  # a row reads what another filled
+    (FILL.format(1, 0) + "for i in 0..n serial { q = t[0] x[-b + 1, i] = q }", False),
+])  # fmt: skip
+def test_local_scratch_is_filled_and_read_for_a_row_together(body: str, is_one: bool) -> None:
+    made = tiled(parse(LOOP.format(shape="2, n", body=body).replace("two: i64", "scratch t: f64[1] private local  two: i64")))
+    assert (made is not None) == is_one
+    assert made is None or not problems(made.program)
 
 
 @pytest.mark.parametrize("count", [3, 8, 23])

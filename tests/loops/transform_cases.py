@@ -302,7 +302,7 @@ CASES = {
             for l in 1..m vector { a = t[i, l - 1] y[i, l] = a }
         }
         """, """
-        output y: f64[n, m] scratch t: f64[1, m] one: f64 = 1.0
+        output y: f64[n, m] scratch t: f64[1, m] local one: f64 = 1.0
         for i in 0..n serial {
             for j in 0..m vector { t[0, j] = one }
             for l in 1..m vector { a = t[0, l - 1] y[i, l] = a }

@@ -182,7 +182,7 @@ class _Reader:
         self.need(":")
         kind, shape = self.kind(), self.many(self.form, "[", "]")
         unit = not self.take("strided")
-        return View(name, kind, shape, role, unit, self.take("private"), self.take("streamed"))
+        return View(name, kind, shape, role, unit, self.take("private"), self.take("streamed"), self.take("local"))
 
     def body(self) -> tuple[Statement, ...]:
         """Statements up to the brace that closes the block."""

@@ -29,6 +29,7 @@ def show(program: Program) -> str:
     lines = [f"program {program.name}({', '.join(program.parameters)}){given} {{"]
     for view in program.views:
         layout = ("" if view.unit else " strided") + (" private" if view.private else "") + (" streamed" if view.streamed else "")
+        layout += " local" if view.local else ""
         lines.append(f"  {view.role.value} {view.name}: {view.kind.value}[{', '.join(map(show_index, view.shape))}]{layout}")
     for statement in program.body:
         lines += ["  " + line for line in show_statement(statement)]

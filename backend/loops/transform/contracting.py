@@ -158,6 +158,7 @@ class _Contracting:
     # ---------------------------------------------------------------------------------------- rewriting
 
     def contracted(self, program: Program, name: str, loop: For, axis: int, row: Index, kept: int) -> Program:
+        is_local = kept == 1 and loop.lower != tuple(map(index, program.parameters[:1]))  # and that loop is over rows
         slots: dict[Index, Index] = {}
         first: list[Statement] = []
 
@@ -193,7 +194,9 @@ class _Contracting:
             return tuple(done)
 
         views = tuple(
-            replace(view, shape=(*view.shape[:axis], Index((), kept), *view.shape[axis + 1 :])) if view.name == name else view
+            replace(view, shape=(*view.shape[:axis], Index((), kept), *view.shape[axis + 1 :]), local=is_local or view.local)
+            if view.name == name
+            else view
             for view in program.views
         )
         return replace(program, body=block(program.body), views=views)

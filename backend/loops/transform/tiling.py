@@ -11,13 +11,17 @@ Legal where every access of an iteration to what the loop stores is in the row t
 `reach` in magnitude) and a multiple of the rows (what wraps around), and nothing is carried but which buffer is now.  A tile that
 covers row 0 of what wraps goes on at the last row, in a loop of two over the rows.
 
+Local scratch has no rows: the statements that fill it and those that read it are done for a row together (a *unit*), and tiles
+that run at once have each its own.  A program without a loop over iterations is one iteration, of one level.
+
 Neighbours: `splitting` (before it), `backend.run.cpu.tiles` (which rows, and when).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from ....typechecker.elements import Kind
 from ..check import may_fail
@@ -54,6 +58,10 @@ from .rewriting import Names
 FROM, TO, FROM_STEP, TO_STEP = PARAMETERS = ("rows_from", "rows_to", "from_step", "to_step")
 
 
+_Unit: TypeAlias = tuple[Statement, ...]
+"""Statements of an iteration that are done for a row together."""
+
+
 @dataclass(frozen=True, slots=True)
 class Tiled:
     """`rows`: how many there are; `wraps`: is the first row beside the last one?"""
@@ -80,7 +88,8 @@ class _NotOne(Exception):
 class _Tiling:
     def __init__(self, program: Program) -> None:
         self.program, self.definitions, self.names = program, Definitions(program), Names(program)
-        self.stored = {view for statement in walk(program.body) for view in stored_views(statement)}
+        self.local = {view.name for view in program.views if view.local}
+        self.stored = {view for statement in walk(program.body) for view in stored_views(statement)} - self.local
         self.lengths = {view.name: view.shape for view in program.views}
         self.rows: Index | None = None
         self.reach, self.wraps = 0, False
@@ -94,6 +103,8 @@ class _Tiling:
         for statement in walk(self.program.body):
             if isinstance(statement, Fail | Call) or (isinstance(statement, Apply) and may_fail(statement)):
                 raise _NotOne
+        if self.program.name == "map":
+            return self.once()
         loops = [place for place, statement in enumerate(self.program.body) if isinstance(statement, For)]
         if len(loops) != 1:
             raise _NotOne
@@ -103,11 +114,27 @@ class _Tiling:
         self.outside((*before, *after), loop)
         levels = self.levels(loop.body)
         body = (*before, self.moving(loop, levels), *after)
-        lengths = {self.lengths[s.view][self.axis(s)[0]] for s in walk(loop.body) if isinstance(s, Store)}
-        if self.rows is None or (self.wraps and lengths != {self.rows}):
+        if self.rows is None or (self.wraps and self.heights(loop.body) != {self.rows}):
             raise _NotOne
-        return Tiled(replace(self.program, parameters=(*self.program.parameters, *PARAMETERS), body=body), self.rows,
-                     max(1, self.reach), len(levels.runs), self.wraps)  # fmt: skip
+        return self.made(body, self.rows, len(levels.runs))
+
+    def once(self) -> Tiled:
+        """A program that is one iteration."""
+        levels = self.levels(self.program.body)
+        heights = self.heights(self.program.body)
+        if len(levels.runs) != 1 or len(heights) != 1 or self.reach or self.wraps:
+            raise _NotOne
+        body = (*levels.counts, *self.limited(levels.runs[0], index(FROM), index(TO)))
+        return self.made(body, *heights, 1)
+
+    def made(self, body: tuple[Statement, ...], rows: Index, levels: int) -> Tiled:
+        program = replace(self.program, parameters=(*self.program.parameters, *PARAMETERS), body=body)
+        return Tiled(program, rows, max(1, self.reach), levels, self.wraps)
+
+    def heights(self, body: tuple[Statement, ...]) -> set[Index]:
+        """How many rows there are of what is stored."""
+        stores = (s for s in walk(body) if isinstance(s, Store) and s.view not in self.local)
+        return {self.lengths[store.view][self.axis(store)[0]] for store in stores}
 
     def outside(self, around: tuple[Statement, ...], loop: For) -> None:
         """Does every call of the program leave the same beside the rows?"""
@@ -135,44 +162,84 @@ class _Tiling:
     # -------------------------------------------------------------------------------------------- levels
 
     def levels(self, body: tuple[Statement, ...]) -> _Levels:
-        """The statements of an iteration: those that only count, and runs of the others."""
+        """The statements of an iteration: those that only count, and runs of the units of the others."""
         counts: list[Statement] = []
-        runs: list[list[Statement]] = []
-        touched: list[set[_Access]] = []
+        units: list[_Unit] = []
+        waiting: _Unit = ()
+        """Statements that only touch local scratch, until one stores something else."""
         for statement in body:
-            if isinstance(statement, Constant | Number | Apply | Load):
+            if isinstance(statement, Constant | Number | Apply | Load) and not self.is_local((*waiting, statement)):
                 loads = self.loads(statement)
                 if not loads:
                     counts.append(statement)
                     continue
                 self.sources[statement.name] = loads
-            own = set(self.accesses(statement))
+                units.append((statement,))
+                continue
+            waiting = (*waiting, statement)
+            if not any(isinstance(node, Store) and node.view not in self.local for node in walk(waiting)):
+                continue
+            while self.loads_before_it_stores(waiting):
+                if not units:
+                    raise _NotOne
+                waiting = (*units.pop(), *waiting)
+            units.append(waiting)
+            waiting = ()
+        if waiting:
+            raise _NotOne
+        runs: list[list[_Unit]] = []
+        touched: list[set[_Access]] = []
+        for unit in units:
+            own = set(self.accesses(unit))
             if any(_meet(one, other) for one in own for other in own):
                 raise _NotOne
             if not runs or any(_meet(one, other) for one in touched[-1] for other in own):
                 runs.append([])
                 touched.append(set())
-            runs[-1].append(statement)
+            runs[-1].append(unit)
             touched[-1] |= own
-        for place, run in enumerate(runs):
-            inside = {name for statement in run for name in defined(statement)}
-            others = (own for other in runs[:place] + runs[place + 1 :] for own in walk(tuple(other)))
-            if any(not inside.isdisjoint(uses(other)) for other in others):
-                raise _NotOne
+        self.apart([tuple(statement for unit in run for statement in unit) for run in runs])
+        self.apart([unit for unit in units if self.row(unit) is not None and not self.is_over_rows(unit)])
         return _Levels(tuple(counts), tuple(map(tuple, runs)))
 
-    def loads(self, statement: Statement) -> tuple[Load, ...]:
-        """What a statement reads of what the loop stores, and of what values outside it were computed of; each load once."""
-        nodes = list(walk((statement,)))
+    def apart(self, parts: Sequence[_Unit]) -> None:
+        """Does no part use a value of another?"""
+        for place, part in enumerate(parts):
+            inside = {name for statement in part for name in defined(statement)}
+            if any(not inside.isdisjoint(uses(node)) for other in (*parts[:place], *parts[place + 1 :]) for node in walk(other)):
+                raise _NotOne
+
+    def is_local(self, unit: _Unit) -> bool:
+        """Is the last statement about local scratch, or what the statements before it make?"""
+        *before, last = unit
+        names = {name for statement in before for name in defined(statement)}
+        nodes = list(walk((last,)))
+        return any(isinstance(node, Load | Store) and node.view in self.local for node in nodes) or any(
+            not names.isdisjoint(uses(node)) for node in nodes
+        )
+
+    def loads_before_it_stores(self, unit: _Unit) -> bool:
+        """Is there local scratch that was filled before this?"""
+        filled: set[str] = set()
+        for node in walk(unit):
+            if isinstance(node, Load) and node.view in self.local - filled:
+                return True
+            if isinstance(node, Store):
+                filled.add(node.view)
+        return False
+
+    def loads(self, *unit: Statement) -> tuple[Load, ...]:
+        """What statements read of what the loop stores, and of what values outside them were computed of; each load once."""
+        nodes = list(walk(unit))
         own = {node.name: node for node in nodes if isinstance(node, Load) and node.view in self.stored}
         for name in {name for node in nodes for name in uses(node)}:
             own |= {load.name: load for load in self.sources.get(name, ())}
         return tuple(own.values())
 
-    def accesses(self, statement: Statement) -> Iterator[_Access]:
-        """What a statement of an iteration touches of what the loop stores."""
-        row = self.row(statement)
-        for load in self.loads(statement):
+    def accesses(self, unit: _Unit) -> Iterator[_Access]:
+        """What a unit touches of what the loop stores."""
+        row = self.row(unit)
+        for load in self.loads(*unit):
             axis, buffer = self.axis(load)
             if row is None:  # for a store, with which it is judged
                 yield _Access(load.view, buffer, False, True)
@@ -182,8 +249,8 @@ class _Tiling:
             near = distance.constant if around is None else around
             self.reach, self.wraps = max(self.reach, abs(near)), self.wraps or around is not None
             yield _Access(load.view, buffer, False, near != 0 or around is not None)
-        for node in walk((statement,)):
-            if isinstance(node, Store):
+        for node in walk(unit):
+            if isinstance(node, Store) and node.view not in self.local:
                 yield _Access(node.view, self.axis(node)[1], True, False)
 
     def around(self, distance: Index, rows: Index) -> int | None:
@@ -209,21 +276,26 @@ class _Tiling:
             raise _NotOne
         return 0, None
 
-    def row(self, statement: Statement) -> Index | None:
-        """The row that a statement of an iteration is at: that of its stores."""
-        rows = {
-            self.definitions.expand(node.indices[self.axis(node)[0]]) for node in walk((statement,)) if isinstance(node, Store)
-        }
-        if isinstance(statement, For) and (statement.carried or statement.until is not None or statement.step != 1):
-            raise _NotOne
-        if len(rows) > 1 or (not rows and not isinstance(statement, Load | Apply)):
+    def row(self, unit: _Unit) -> Index | None:
+        """The row that a unit is at: that of its stores."""
+        stores = [node for node in walk(unit) if isinstance(node, Store) and node.view not in self.local]
+        rows = {self.definitions.expand(node.indices[self.axis(node)[0]]) for node in stores}
+        for statement in unit:
+            if isinstance(statement, For) and (statement.carried or statement.until is not None or statement.step != 1):
+                raise _NotOne
+        if len(rows) > 1 or (not rows and not isinstance(unit[-1], Load | Apply)):
             raise _NotOne
         row = next(iter(rows), None)
-        inside = {name for own in walk((statement,)) for name in defined_within(own)}
+        inside = {name for own in walk(unit) for name in defined_within(own)}
         counted = inside.intersection(name for name, _ in row.terms) if row is not None else set()
-        if counted and not (isinstance(statement, For) and counted == {statement.index}):
+        if counted and not (len(unit) == 1 and isinstance(unit[0], For) and counted == {unit[0].index}):
             raise _NotOne
         return row
+
+    def is_over_rows(self, unit: _Unit) -> bool:
+        """Is it a loop over rows?"""
+        row, (first, *_) = self.row(unit), unit
+        return row is not None and isinstance(first, For) and coefficient(row, first.index) != 0
 
     # -------------------------------------------------------------------------------------------- writing
 
@@ -241,7 +313,7 @@ class _Tiling:
             moved.append(Carried(name, Kind.I64, parameter, following, self.names.fresh(name)))
         return replace(loop, body=tuple(body), carried=(*loop.carried, *moved))
 
-    def around_again(self, run: tuple[Statement, ...], start: Index, stop: Index) -> list[Statement]:
+    def around_again(self, run: tuple[_Unit, ...], start: Index, stop: Index) -> list[Statement]:
         """The rows in the bounds, and those that are in them once more around."""
         assert self.rows is not None
         turn, ahead, following, last, none = map(self.names.fresh, ("around", "ahead", "ahead", "ahead", "none"))
@@ -250,17 +322,18 @@ class _Tiling:
         carried = Carried(ahead, Kind.I64, none, following, last)
         return [Number(none, ZERO), For(turn, (ZERO,), (Index((), 2),), LoopKind.SERIAL, body, (carried,))]
 
-    def limited(self, run: tuple[Statement, ...], start: Index, stop: Index) -> list[Statement]:
+    def limited(self, run: tuple[_Unit, ...], start: Index, stop: Index) -> list[Statement]:
         """A run in bounds."""
         done: list[Statement] = []
-        for statement in run:
-            row = self.row(statement)
+        for unit in run:
+            row, statement = self.row(unit), unit[0]
             if row is None:
-                done.append(statement)
+                done += unit
                 continue
-            if isinstance(statement, For) and (step := coefficient(row, statement.index)):
+            if self.is_over_rows(unit):
+                assert isinstance(statement, For)
                 ahead = minus(row, index(statement.index))
-                if step != 1 or ahead.terms:
+                if coefficient(row, statement.index) != 1 or ahead.terms:
                     raise _NotOne
                 lower, upper = (*statement.lower, minus(start, ahead)), (*statement.upper, minus(stop, ahead))
                 done.append(replace(statement, lower=lower, upper=upper))
@@ -271,7 +344,7 @@ class _Tiling:
                 Number(left, minus(row, start)), Number(right, minus(minus(stop, ONE), row)), Number(nothing, ZERO),
                 Apply(above, Kind.BOOL, "le", (nothing, left), Kind.I64),
                 Apply(below, Kind.BOOL, "le", (nothing, right), Kind.I64),
-                Apply(holds, Kind.BOOL, "and", (above, below), Kind.BOOL), If(holds, (statement,)),
+                Apply(holds, Kind.BOOL, "and", (above, below), Kind.BOOL), If(holds, unit),
             ]  # fmt: skip
         return done
 
@@ -279,7 +352,7 @@ class _Tiling:
 @dataclass(frozen=True, slots=True)
 class _Levels:
     counts: tuple[Statement, ...]
-    runs: tuple[tuple[Statement, ...], ...]
+    runs: tuple[tuple[_Unit, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -160,11 +160,11 @@ class Ranges:
         sizes = dict(zip(self.program.parameters[2:], map(self.types.number, self.region.sizes), strict=False))
         return form.constant + sum(sizes[name] * c for name, c in form.terms)
 
-    def scratch(self) -> dict[str, NumArray]:
-        """In the shapes that transformations have left."""
+    def scratch(self, *, is_local: bool = False) -> dict[str, NumArray]:
+        """In the shapes that transformations have left; `is_local`: only what is local."""
         made: dict[str, NumArray] = {}
         for view, source in self.views:
-            if isinstance(source, Scratch) and not is_own(self.program, view):
+            if isinstance(source, Scratch) and not is_own(self.program, view) and (view.local or not is_local):
                 made[view.name] = room(tuple(map(self.number, view.shape)), DTYPES[view.kind])
         return made
 
@@ -195,8 +195,10 @@ class Ranges:
         cut = stretches_of(rows, last - first, self.threads)
         if cut is None:
             return False
-        owners = block, self.arrays, self.buffers
-        run_tiles(self.compiled.address, block.words, 2 + len(self.region.sizes), rows, cut, first, last,
+        local = [self.scratch(is_local=True) for _ in range(cut.bands)]
+        blocks = [self.words({**block.scratch, **own}) if own else block.words for own in local]
+        owners = block, local, self.arrays, self.buffers
+        run_tiles(self.compiled.address, lambda tile: blocks[tile], 2 + len(self.region.sizes), rows, cut, first, last,
                   self.threads, owners)  # fmt: skip
         return True
 

@@ -10,7 +10,7 @@ Neighbours: `regions` (asks), `sharing` (how threads share tiles).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
@@ -81,9 +81,10 @@ def stretches_of(rows: Rows, turns: int, threads: int) -> Stretches | None:
     return Stretches(bands, most)
 
 
-def run_tiles(address: int, block: Any, at: int, rows: Rows, cut: Stretches, first: int, last: int,
+def run_tiles(address: int, block_of: Callable[[int], Any], at: int, rows: Rows, cut: Stretches, first: int, last: int,
               threads: int, owners: Any) -> None:  # fmt: skip
-    """All iterations from `first` up to `last`; `at`: where the bounds of rows are in the block of words."""
+    """All iterations from `first` up to `last`; `block_of`: the block of words of a tile by its number among those of a launch,
+    `at`: where the bounds of rows are in it."""
     ends = [rows.count * band // cut.bands for band in range(cut.bands + 1)]
     inner, outer = rows.reach, -rows.reach
     bands = [(start, stop, inner, outer) for start, stop in pairwise(ends)]
@@ -92,7 +93,7 @@ def run_tiles(address: int, block: Any, at: int, rows: Rows, cut: Stretches, fir
         bands[-1] = (bands[-1][0], WHOLE, inner, 0)
     between = [(end, end, outer, inner) for end in (ends[:-1] if rows.wraps else ends[1:-1])]
     work = rows.nanoseconds * rows.count * cut.turns
-    launches = [_tiles(address, block, at, tiles, threads, work) for tiles in (bands, between)]
+    launches = [_tiles(address, block_of, at, tiles, threads, work) for tiles in (bands, between)]
     levels = rows.levels
     for start in range(first, last, cut.turns):
         stop = min(last, start + cut.turns)
@@ -101,8 +102,11 @@ def run_tiles(address: int, block: Any, at: int, rows: Rows, cut: Stretches, fir
             launches[1].run((start, stop), owners)
 
 
-def _tiles(address: int, block: Sequence[int], at: int, tiles: Sequence[tuple[int, int, int, int]], threads: int,
-           nanoseconds: float) -> Pieces:  # fmt: skip
+def _tiles(address: int, block_of: Callable[[int], Sequence[int]], at: int, tiles: Sequence[tuple[int, int, int, int]],
+           threads: int, nanoseconds: float) -> Pieces:  # fmt: skip
     """Tiles that are independent, in one launch.  The bounds of the iterations, two words, come in place of addresses."""
-    blocks = [Block([0, 0, *block[2:at], *tile, *block[at + 4 :]], [(0, (0, 0)), (1, (1, 0))]) for tile in tiles]
+    blocks: list[Block] = []
+    for number, tile in enumerate(tiles):
+        words = block_of(number)
+        blocks.append(Block([0, 0, *words[2:at], *tile, *words[at + 4 :]], [(0, (0, 0)), (1, (1, 0))]))
     return Pieces(address, blocks, 2, threads, nanoseconds)
