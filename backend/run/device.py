@@ -12,6 +12,7 @@ from ...typechecker.core import CoreGuard
 from ...typechecker.elements import Kind
 from ...typechecker.sizes import Size, SizeVariable
 from ...typechecker.types import ArrayType
+from ..graph import traverse
 from ..graph.phases import Constant, LibraryPhase, Structured, ValueId
 from ..schedule.plan.model import Box
 
@@ -85,13 +86,19 @@ class Backend(Protocol):
         ...
 
 
-def one_by_one(kernels: Sequence[tuple[Structured, Kernel]], wanted: Sequence[ValueId]) -> Kernel:
-    """The members of a chain in order, on a device that has no kernels of chains."""
+def one_by_one(kernels: Sequence[tuple[Structured | LibraryPhase | Constant, Kernel]], wanted: Sequence[ValueId]) -> Kernel:
+    """The members of a chain or group in order, where there is no code for all of it; what none needs any more is let go."""
+    last: dict[ValueId, int] = {}
+    for place, (member, _) in enumerate(kernels):
+        last.update(dict.fromkeys((*traverse.operands(member), *traverse.results(member)), place))
+    last.update(dict.fromkeys(wanted, len(kernels)))
 
     def run(memory: Mapping[ValueId, Any], overwrite: Any) -> tuple[Any, ...]:
-        known = dict(memory)
-        for member, kernel in kernels:
-            known.update(zip((result.value for result in member.results), kernel(known, None), strict=True))
+        known = {value: memory[value] for value in last if value in memory}
+        for place, (member, kernel) in enumerate(kernels):
+            known.update(zip(traverse.results(member), kernel(known, None), strict=True))
+            for value in [value for value in known if last[value] <= place]:
+                del known[value]
         return tuple(known[value] for value in wanted)
 
     return run

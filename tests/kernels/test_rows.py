@@ -109,7 +109,7 @@ def chains(plan: Plan) -> list[RowsStep]:
 def run(text: str, inputs: Mapping[str, Any], mode: str, threads: int = 1) -> dict[str, Any]:
     with pytest.MonkeyPatch.context() as patch:
         if mode == "apart":
-            patch.setattr(one_device, "units_of", lambda phases, graph, kept: list(phases))
+            patch.setattr(one_device, "units_of", lambda phases, graph, kept, split: list(phases))
         patch.setenv(policy.SWITCH, "always" if mode == "always" else "off")
         patch.setattr("rho.backend.run.cpu.cuts.PARALLEL", 1)
         plan, bound = planned(text, inputs, threads)

@@ -111,9 +111,12 @@ def _recurrence(scope: Scope, loop: Recurrence) -> tuple[bool, ...]:
 
 
 def _map(scope: Scope, phase: Map) -> tuple[bool, ...]:
-    """Cells in any order, on any thread."""
+    """Cells in any order, on any thread; or one, which is all of it."""
     targets = [scope.given(scope.kind(v), scope.shape(v), Made(place), Role.OUTPUT) for place, v in enumerate(phase.results)]
     b = scope.b
+    if not phase.frame:
+        map_cell(scope, phase, (), targets)
+        return ()
     scope.facts.append(plus(scope.index_of(phase.frame[0]), times(at(LAST), -1)))
     with b.loop(LoopKind.PARALLEL, (at(FIRST),), (at(LAST),)) as outer, ExitStack() as loops:
         point = [at(outer.index)]

@@ -125,7 +125,8 @@ class _Tiling:
         if len(levels.runs) != 1 or len(heights) != 1 or self.reach or self.wraps:
             raise _NotOne
         body = (*levels.counts, *self.limited(levels.runs[0], index(FROM), index(TO)))
-        return self.made(body, *heights, 1)
+        (height,) = heights
+        return self.made(body, height, 1)
 
     def made(self, body: tuple[Statement, ...], rows: Index, levels: int) -> Tiled:
         program = replace(self.program, parameters=(*self.program.parameters, *PARAMETERS), body=body)

@@ -80,8 +80,13 @@ class Ranges:
     def results(self, memory: Mapping[ValueId, Any], trips: int) -> tuple[Any, ...] | None:
         phase = self.phase
         if isinstance(phase, Map):
-            made = self.made()
-            self.cells(made[0].shape[0] if made else self.types.number(phase.frame[0]))
+            made, tiles = self.made(), self.compiled.tiled
+            if phase.frame:
+                self.cells(made[0].shape[0] if made else self.types.number(phase.frame[0]))
+            elif tiles is not None:
+                self.cells(self.number(tiles.rows), self.iteration.points // max(1, self.number(tiles.rows)))
+            else:
+                self.cells(1)
             return tuple(made)
         first = int(isinstance(phase, Fold))
         if isinstance(phase, Loop):
@@ -202,10 +207,10 @@ class Ranges:
                   self.threads, owners)  # fmt: skip
         return True
 
-    def cells(self, count: int) -> None:
-        """Cells in any order."""
+    def cells(self, count: int, points: int = 0) -> None:
+        """Cells in any order, or rows of one cell; `points`: of each, if not of an iteration."""
         most = -(-count // (4 * self.threads))
-        pace = Pace(0, count, most, self.iteration.points)
+        pace = Pace(0, count, most, max(1, points or self.iteration.points))
         failures: dict[int, CheckFailed | RunFailed] = {}
 
         def worker() -> Callable[[tuple[int, int]], None]:
@@ -229,7 +234,8 @@ class Ranges:
         pace.took(last - first, perf_counter_ns() - started)
 
     def call(self, block: _Block, first: int, last: int) -> None:
-        block.words[0], block.words[1], block.words[-1] = first, last, -1
+        at = 0 if not isinstance(self.phase, Map) or self.compiled.tiled is None else 2 + len(self.region.sizes)
+        block.words[at], block.words[at + 1], block.words[-1] = first, last, -1
         code = self.compiled.call(ctypes.addressof(block.words))
         if not code:
             return

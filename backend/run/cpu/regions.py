@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from ...graph.phases import Constant, Loop, PhaseId, ValueId
+from ...graph.phases import Constant, Loop, Map, PhaseId, ValueId
 from ...graph.phases import Phase as AnyPhase
 from ...kernels import policy
 from ...kernels.llvm_leaf import is_installed, vector_bytes
@@ -179,7 +179,7 @@ class RegionRun:
             program = self.region.program
             views = tuple(replace(v, unit=flags.get(v.name, True)) for v in program.views)
             program = optimise(progressions.run(replace(program, views=views), counted))
-            tiles = tiled(program) if isinstance(self.phase, Loop) else None
+            tiles = tiled(program) if isinstance(self.phase, Loop) or is_group(self.phase) else None
             program = program if tiles is None else tiles.program
             self.codes[key] = program, tiles, LoopCode(llvm_text(program, vector_bytes()))
         program, tiles, code = self.codes[key]
@@ -189,6 +189,11 @@ class RegionRun:
         words = words_of(program)
         self.compiled[key] = None if address is None else Compiled(program, entry(address, inf), words, address, tiles)
         return self.compiled[key]
+
+
+def is_group(phase: Phase) -> bool:
+    """Is it a group of neighbours, a map of one cell?"""
+    return isinstance(phase, Map) and not phase.frame
 
 
 def progression(array: NumArray) -> Progression | None:

@@ -11,7 +11,7 @@ from ....lang.codes import Code
 from ....typechecker.sizes import ONE, ZERO, Size, product
 from ....typechecker.types import ArrayType
 from ...graph import traverse
-from ...graph.phases import Branch, Fold, Loop, Map, Phase, PhaseId, Structured, SubGraph, ValueId
+from ...graph.phases import Branch, Constant, Fold, LibraryPhase, Loop, Map, Phase, PhaseId, Structured, SubGraph, ValueId
 from ...kernels.dumping import is_wanted, name_of, write
 from ...schedule.plan.model import BranchStep, CellsStep, FreeStep, LoopStep, RowsStep, RunStep, Step, StreamStep, SubPlan
 from .program import Arm, Cell, Chain, Choose, Free, Inside, Put, Refuse, Register, Repeat, Room, Run, Share, Stream, Test, Word
@@ -51,8 +51,9 @@ class _Assembler:
                 assert not isinstance(phase, Loop | Branch | Map | Fold)
                 return Run(phase, step.overwrite)
             case RowsStep():
-                members = [self.phases[id] for id in step.phases]
-                return Chain(tuple([m for m in members if isinstance(m, Structured)]), step.results, step.overwrite)
+                phases = [self.phases[id] for id in step.phases]
+                members = tuple([phase for phase in phases if isinstance(phase, Structured | LibraryPhase | Constant)])
+                return Chain(members, step.results, step.overwrite)
             case StreamStep():
                 return Stream(step)
             case FreeStep():

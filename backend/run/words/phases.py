@@ -7,13 +7,14 @@ Neighbours: `interpret` (asks), `device` (what a back end offers).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ....typechecker.sizes import SizeVariable
 from ...graph import traverse
-from ...graph.phases import Constant, Fold, Input, LibraryPhase, Loop, Map, Output, Print, Structured
-from ..device import Backend, Kernel
+from ...graph.neighbours import as_map
+from ...graph.phases import Constant, Fold, Input, LibraryPhase, Loop, Map, Output, Print, Structured, ValueId
+from ..device import Backend, Kernel, one_by_one
 from ..machine import Action, Machine, Shown
 from ..memory import Memory, sole_owner
 from .program import Chain, Run
@@ -68,7 +69,8 @@ class Executed:
     """Phases that one kernel does: made at first need, and again when a run-time size that it depends on has changed."""
 
     def __init__(
-        self, machine: Machine, phases: Sequence[Structured | LibraryPhase], backend: Backend, make: Callable[[], Kernel]
+        self, machine: Machine, phases: Sequence[Structured | LibraryPhase | Constant], backend: Backend,
+        make: Callable[[], Kernel],
     ) -> None:  # fmt: skip
         self.machine, self.phases, self.backend, self.make = machine, phases, backend, make
         self.sizes = tuple(dict.fromkeys(size for phase in phases for size in runtime_sizes(machine, phase)))
@@ -99,12 +101,39 @@ class Executed:
 def executed(machine: Machine, word: Run | Chain, backend: Backend) -> Executed:
     """A phase that is computed, or a chain of them."""
     if isinstance(word, Chain):
-        return Executed(machine, word.members, backend, lambda: backend.rows(word.members, word.results, machine))
+        chain = [member for member in word.members if isinstance(member, Structured)]
+        if len(chain) == len(word.members):
+            return Executed(machine, chain, backend, lambda: backend.rows(chain, word.results, machine))
+        return Executed(machine, word.members, backend, lambda: _group(machine, word, backend))
     phase = word.phase
     if isinstance(phase, Structured):
         return Executed(machine, (phase,), backend, lambda: backend.structured(phase, machine))
     assert isinstance(phase, LibraryPhase)
     return Executed(machine, (phase,), backend, lambda: backend.library(phase, machine))
+
+
+def _kernel(machine: Machine, phase: Structured | LibraryPhase | Constant, backend: Backend) -> Kernel:
+    match phase:
+        case Structured():
+            return backend.structured(phase, machine)
+        case LibraryPhase():
+            return backend.library(phase, machine)
+        case Constant():
+            made = (backend.constant(phase, machine),)
+            return lambda memory, overwrite: made
+
+
+def _group(machine: Machine, word: Chain, backend: Backend) -> Kernel:
+    """A group of neighbours: as machine code where that is better, else its members."""
+    phase = as_map(word.members, word.results)
+    members = [(member, _kernel(machine, member, backend)) for member in word.members]
+    by_members, region = one_by_one(members, word.results), getattr(backend, "region", None)
+
+    def run(memory: Mapping[ValueId, Any], overwrite: Any) -> tuple[Any, ...]:
+        made: tuple[Any, ...] | None = None if region is None else region(phase, memory, machine, machine.phases)
+        return by_members(memory, None) if made is None else made
+
+    return run
 
 
 def compile_executed(machine: Machine, word: Run | Chain, backend: Backend) -> Action:
@@ -155,7 +184,7 @@ class Whole:
         return made
 
 
-def runtime_sizes(machine: Machine, phase: Structured | LibraryPhase) -> tuple[SizeVariable, ...]:
+def runtime_sizes(machine: Machine, phase: Structured | LibraryPhase | Constant) -> tuple[SizeVariable, ...]:
     """The run-time sizes that a kernel of the phase depends on, but for those the phase defines itself."""
     types = machine.types
     found: dict[SizeVariable, None] = {}

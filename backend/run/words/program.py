@@ -30,9 +30,9 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """Structured phases together, row by row."""
+    """Phases together, row by row: a chain along rows, or a group of neighbours."""
 
-    members: tuple[Structured, ...]
+    members: tuple[Structured | LibraryPhase | Constant, ...]
     results: tuple[ValueId, ...]
     overwrite: ValueId | None = None
 

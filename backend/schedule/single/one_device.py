@@ -33,13 +33,14 @@ from ...graph.phases import (
     Map,
     Output,
     Phase,
+    PhaseId,
     Print,
     ReadNode,
     Structured,
     SubGraph,
     ValueId,
 )
-from ...kernels.units import RowsUnit, Unit, may_write_over, shape_of, units_of
+from ...kernels.units import GroupUnit, RowsUnit, Unit, may_write_over, shape_of, units_of
 from ..facts.workspace import Numbers, is_reordered, peak_of, rounded, rows_workspace, scratch_of
 from ..plan.describe import describe
 from ..plan.model import (
@@ -62,6 +63,8 @@ from ..plan.parts import Device, DeviceId, PlannedFile, PlannedPhase, PlannedReg
 HOME: Final = DeviceId("cpu0")
 COPY_BELOW: Final = 2
 """A view that keeps more than this many times its own bytes alive is copied instead."""
+_MOST_SPLIT: Final = 16
+"""Plans of a block with fewer and fewer chains and groups, before all are done phase by phase."""
 
 
 class Detail(Enum):
@@ -147,6 +150,8 @@ class _Planner:
     detail: Detail
     scattered: set[ValueId] = field(default_factory=set)  # values that may not lie in rows
     bodies: dict[int, SubPlan] = field(default_factory=dict)
+    most: int = 0
+    """The place of the unit, of those planned last, that needs most memory."""
 
     def bytes(self, value: ValueId) -> int:
         type = self.graph.types[value]
@@ -156,14 +161,26 @@ class _Planner:
               keep: Iterable[ValueId] = ()) -> SubPlan:  # fmt: skip
         """Steps and buffers of a block; values in `results` and `keep` live to its end.
 
-        Chains along rows are one step each, unless that would need more memory than their members one by one."""
+        Chains along rows and groups of neighbours are one step each, unless that would need more memory than their members one by
+        one: then those about the step that needs most are done one by one."""
         keep = tuple(keep)
-        units = units_of(phases, self.graph, (*results, *keep)) if self.device.backend == "cpu" else list(phases)
-        made = self.units(units, params, results, keep)
-        if not any(isinstance(unit, RowsUnit) for unit in units):
-            return made
-        apart = self.units(phases, params, results, keep)
-        return made if needs_no_more(made, apart) else apart
+        if self.device.backend != "cpu":
+            return self.units(phases, params, results, keep)
+        split: frozenset[PhaseId] = frozenset()
+        apart: SubPlan | None = None
+        for _ in range(_MOST_SPLIT):
+            units = units_of(phases, self.graph, (*results, *keep), split)
+            several = {place: unit.ids[-1] for place, unit in enumerate(units) if isinstance(unit, RowsUnit | GroupUnit)}
+            made = self.units(units, params, results, keep)
+            if not several:
+                return made
+            most = self.most
+            apart = apart or self.units(phases, params, results, keep)
+            if needs_no_more(made, apart):
+                return made
+            split |= {several[min(several, key=lambda place: abs(place - most))]}
+        assert apart is not None, "the first round makes it"
+        return apart
 
     def units(self, units: Sequence[Unit | PlannedUnit], params: Sequence[ValueId], results: Sequence[ValueId], keep:
     Sequence[ValueId] ) -> SubPlan:  # fmt: skip
@@ -189,7 +206,7 @@ class _Planner:
         for place, unit in enumerate(units):
             phase, overwrite = _shape(unit), None
             made = traverse.results(phase)
-            is_phase = not isinstance(unit, RowsUnit | PlannedUnit)
+            is_phase = not isinstance(unit, RowsUnit | GroupUnit | PlannedUnit)
             source = self.view_of(phase, storages, root, last) if is_phase else None
             if is_phase and (is_view(phase) or is_reordered(phase, self.graph.types)):
                 self.scattered.update(made)
@@ -216,6 +233,8 @@ class _Planner:
                     step, needed = unit.step, unit.bytes
                 case RowsUnit():
                     step, needed = self.rows(unit, overwrite)
+                case GroupUnit():
+                    step, needed = self.group(unit)
                 case _:
                     step, needed = self.step(phase, overwrite)
             steps.append(step)
@@ -225,7 +244,7 @@ class _Planner:
             dead = self.dead(phase, place, last, root)
             if dead:
                 steps.append(FreeStep(dead))
-        peak = _peak(storages.values(), inner, kept, end)
+        peak, self.most = _peak(storages.values(), inner, kept, end)
         buffers = _place(storages, root, self.device.id) if self.detail is Detail.FULL else ()
         return SubPlan((Queue(self.device.id, QueueKind.COMPUTE, tuple(steps)),), buffers, ((self.device.id, peak),))
 
@@ -261,6 +280,12 @@ class _Planner:
         phase = unit.joined.phase
         results = tuple(r.value for r in phase.results)
         return RowsStep(unit.ids, results, overwrite), rounded(rows_workspace(phase, self.numbers.cap))
+
+    def group(self, unit: GroupUnit) -> tuple[Step, int]:
+        """The step of a group of neighbours, and what its members one by one need beside operands and results."""
+        results = unit.phase.results
+        needed = peak_of(self.units(unit.members, (), results, ())) - sum(rounded(self.bytes(value)) for value in results)
+        return RowsStep(unit.ids, results, None), needed
 
     def sub(self, graph: SubGraph) -> SubPlan:
         """Planned once, though blocks around it may be planned twice."""
@@ -326,20 +351,22 @@ def is_view(phase: Phase) -> bool:
 # -------------------------------------------------------------------------------------------- memory
 
 
-def _peak(storages: Iterable[_Storage], inner: Sequence[int], copied: Sequence[int], end: int) -> int:
-    """The most bytes alive at once: buffers of a step's operands and results, what the step needs itself, and copies that
-    the run's results keep."""
+def _peak(storages: Iterable[_Storage], inner: Sequence[int], copied: Sequence[int], end: int) -> tuple[int, int]:
+    """The most bytes alive at once, and where: buffers of a step's operands and results, what the step needs itself, and copies
+    that the run's results keep."""
     change = [0] * (end + 2)
     for storage in storages:
         size = rounded(storage.bytes)
         first = storage.first + (1 if storage.reuses is not None else 0)  # until then the memory is the dying operand's
         change[min(first, end)] += size
         change[storage.last + 1] -= size
-    live = peak = 0
+    live = peak = most = 0
     for place in range(end + 1):
         live += change[place] + (copied[place] if place < end else 0)
-        peak = max(peak, live + (inner[place] if place < end else 0))
-    return peak
+        needed = live + (inner[place] if place < end else 0)
+        if needed > peak:
+            peak, most = needed, place
+    return peak, most
 
 
 def _place(storages: dict[ValueId, _Storage], root: dict[ValueId, ValueId], device: DeviceId) -> tuple[Buffer, ...]:

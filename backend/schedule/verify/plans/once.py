@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from ....graph.bind import BoundGraph
-from ....graph.phases import Branch, Fold, LibraryPhase, Loop, Map, Output, Phase, PhaseId, Print, Structured
+from ....graph.phases import Branch, Constant, Fold, LibraryPhase, Loop, Map, Output, Phase, PhaseId, Print, Structured
 from ...facts.sharding import space_of, whole
 from ...facts.turns import Shared, is_shared, length
 from ...plan.model import (
@@ -105,7 +105,7 @@ def _one_phase(
 def _fits(step: Running | RowsStep, phase: Phase) -> bool:
     match step:
         case RowsStep():
-            return isinstance(phase, Structured)
+            return isinstance(phase, Structured | LibraryPhase | Constant)
         case RunStep():
             if step.box is not None:
                 return isinstance(phase, Structured | LibraryPhase | Loop)  # of a loop: as the one phase that it is

@@ -15,7 +15,7 @@ from ....graph import traverse
 from ....graph.bind import BoundGraph
 from ....graph.phases import Phase, PhaseId, ValueId
 from ....graph.turns import Turn
-from ....kernels.units import RowsUnit, may_write_over, units_of
+from ....kernels.units import GroupUnit, RowsUnit, may_write_over, units_of
 from ...facts.sharding import operand_boxes, reads_of, result_boxes, shape_of, space_of, whole
 from ...facts.turns import Shared, is_shared, length
 from ...facts.workspace import Numbers, rounded, scratch_of
@@ -375,13 +375,14 @@ def _inside(phase: Phase) -> Iterator[tuple[ValueId, ...]]:
 def _wrong_chain(step: RowsStep, bound: BoundGraph) -> str | None:
     """What is wrong with a step that claims to run a chain of the main block."""
     for unit in units_of(bound.graph.phases, bound.graph, bound.graph.roots):
-        if not isinstance(unit, RowsUnit) or unit.ids != step.phases:
+        if not isinstance(unit, RowsUnit | GroupUnit) or unit.ids != step.phases:
             continue
-        phase = unit.joined.phase
-        if tuple(result.value for result in phase.results) != step.results:
+        made = traverse.results(unit.joined.phase if isinstance(unit, RowsUnit) else unit.phase)
+        if made != step.results:
             return "does not make what others need of it"
-        over = [read for read in phase.reads if read.value == step.overwrite]
+        reads = unit.joined.phase.reads if isinstance(unit, RowsUnit) else ()
+        over = [read for read in reads if read.value == step.overwrite]
         if step.overwrite is not None and (not over or not may_write_over(unit) or any(r.projection.stages for r in over)):
             return f"writes over %{step.overwrite}, which it reads elsewhere or later, or not at all"
         return None
-    return "is no chain along rows"
+    return "is neither a chain along rows nor a group of neighbours"
