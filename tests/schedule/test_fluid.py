@@ -9,8 +9,11 @@ from random import Random
 
 import pytest
 
+import rho
+from rho.backend.devices.shipped import load_profile
 from rho.backend.schedule.answer import Status
 from rho.backend.schedule.problem import DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem, Ticks
+from rho.backend.schedule.program.problem_of import problem_of as problem_of_program
 from rho.backend.schedule.solve import plan_problem
 from rho.backend.schedule.solve.bounds import Bounds
 from rho.backend.schedule.solve.budget import Budget
@@ -22,6 +25,8 @@ from rho.backend.schedule.solve.lp_relaxation import Fluid
 from rho.backend.schedule.solve.modes import candidate_modes
 from rho.backend.schedule.solve.reprove import reprove
 from rho.backend.schedule.timeline.timing import Timer
+from rho.benchmarks.blocks import PROGRAMS, two_hosts
+from rho.shell.execution.sizing import sized
 
 from .drawn import decisions_for, problem_of
 from .oracle import shortest
@@ -147,3 +152,15 @@ def test_launches_are_proved_not_worth_cutting() -> None:
     assert answer.status is Status.OPTIMAL and answer.values == (4 * 22 + 20,)
     assert reprove(problem, answer)
     assert not reprove(problem, replace(answer, lower_bound=answer.lower_bound + 1, values=(answer.values[0] + 1,)))
+
+
+def test_tiny_pivots_lose_no_digits() -> None:
+    """Two hosts behind a slow network: quotients of costs that are next to nothing once led the simplex astray."""
+    text, sizes = PROGRAMS["k-means"]
+    core = rho.check(text).core
+    assert core is not None
+    graph = sized(core, sizes, {}, lambda _: {})
+    alone, both = (
+        fluid_bound(problem_of_program(graph, profile).problem, 132_600) for profile in (load_profile("workstation"), two_hosts())
+    )
+    assert 0.9 * alone < both <= alone

@@ -17,6 +17,8 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 
 NEAR: Final = 1e-9
+SMALL: Final = 1e-7
+"""What is less than that part of its row is no pivot: what is divided by it would be noise."""
 NUDGE: Final = 1e-7
 """Costs that keep ties apart."""
 WEIGHT: Final = 1 << 40
@@ -91,11 +93,11 @@ class Linear:
             if right[leaving] > -NEAR:
                 return most - turn
             row = matrix[leaving]
-            able = np.flatnonzero(row > NEAR)
+            able = np.flatnonzero(row > SMALL * max(1.0, row.max()))
             if not able.size:
                 return 0
-            ratios = self._costs[able] / row[able]
-            ties = able[ratios <= ratios.min() + NEAR]
+            least = float(((self._costs[able] + NEAR) / row[able]).min())
+            ties = able[self._costs[able] <= least * row[able]]  # of those that break no cost by more than NEAR the largest
             self._pivot(leaving, int(ties[np.argmax(row[ties])]))
             lengths[leaving] = np.sqrt(matrix[leaving] @ matrix[leaving] + 1.0)
         return most if not len(right) else 0
@@ -120,7 +122,8 @@ class Linear:
         matrix[leaving], right[leaving] = row, moved
         cost = costs[entering]
         costs[entering] = 0.0
-        costs += cost * row
+        costs += max(cost, 0.0) * row
+        np.maximum(costs, 0.0, out=costs)
         self._outside[entering], self._inside[leaving] = self._inside[leaving], self._outside[entering]
 
     def _drop_idle(self) -> None:
