@@ -1,7 +1,7 @@
 """Convex functions of shares from below, as lines: the mean ticks of a cut phase, the waiting for what an edge moves.
 
-Everything is rational, so a line is certainly below.  `worth` is here because it is asked of every problem, and `fluid` needs an
-array library.
+Everything is rational, so a line is certainly below.  `worth` is here because it is asked of every problem, and `lp_relaxation`
+needs an array library.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, permutations
 from typing import Final
 
 from ..problem import Ticks
@@ -36,8 +36,12 @@ def worth(bounds: Bounds) -> bool:
         return False
     classes = [len(kinds) for kinds in bounds.costs.allowed_classes]
     timer = bounds.timer
+    ends = [members[0] for members in bounds.costs.members]
+    paths = (timer.routes.path(a, b) for a, b in permutations(ends, 2))
+    legs = sum(path is not None and len(path) == 1 for path in paths) if problem.links else len(ends) ** 2
     pairs = zip(timer.sources, timer.targets, strict=True)
-    return 2 * sum(classes) + 5 * len(classes) + sum(2 * classes[p] * classes[q] for p, q in pairs) <= MOST_COLUMNS
+    flows = sum(min(legs, classes[p] * classes[q]) for p, q in pairs)
+    return 2 * sum(classes) + 5 * len(classes) + 2 * flows <= MOST_COLUMNS
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,11 @@ whatever its cuts obeys:
 * C_p >= S_p + Q_p, where Q_p is the mean over rows of their shard's ticks: the sum over places of (r/R) ticks(r), of which a
   convex function from below is taken; equal devices have equal parts of a class's rows at best;
 * a row of q begins when the rows of p at its own place have ended and have come over: an edge moves a part m(a, b) of the rows
-  from place a to b, with sum_b m(a, b) = z_p(a) and sum_a m(a, b) = z_q(b), and each of them waits for the whole transfer that it
-  is in, which carries at least m(a, b) of the output.  So C_q >= C_p + Q_q + sum of m (latency + m bytes / rate).  Where q reads
-  everything, that holds of the product m = z_p z_q too;
+  from place a to b, over one link or over home, with sum_b m(a, b) = z_p(a) and sum_a m(a, b) = z_q(b), and each of them waits
+  for the whole transfer that it is in, which carries at least m(a, b) of the output.  Only the flow f over each link is an
+  unknown: what comes to a place and is made there is what goes on and is read there.  The squares of the m of n pairs that go
+  over a link sum to f f / n at least.  So C_q >= C_p + Q_q + sum of f (latency + f bytes / n / rate).  Where q reads everything,
+  that holds of the product m = z_p z_q too;
 * q starts after the first shard of p has ended, after all of them where it reads everything; it ends after all of them;
 * the shards of phases between a and b (followers of a, followed by b) lie between S_a and E_b on every device, and so do the
   transfers of what only such phases read on every exclusive channel; what is moved to a place is moved once for all readers.
@@ -52,6 +54,17 @@ class Place:
     count: int
 
 
+@dataclass(frozen=True, slots=True)
+class Leg:
+    """A way from a place to another without a stop: ticks whatever is sent, and a byte; so many `pairs` of devices use it."""
+
+    near: Place
+    far: Place
+    pairs: int
+    fixed: Fraction
+    each: Fraction
+
+
 @dataclass(slots=True)
 class Fluid:
     """The program of one problem."""
@@ -68,8 +81,8 @@ class Fluid:
     queue: list[int] = field(init=False)
     curves: list[Convex] = field(default_factory=list)
     work: list[list[Fraction]] = field(default_factory=list)
-    moved: dict[tuple[int, int, int], tuple[int, Fraction, Fraction]] = field(default_factory=dict)
-    """By (phase, maker, target): column, most bytes, bytes that rounding may hide."""
+    moved: dict[tuple[int, int, int], tuple[int, Fraction]] = field(default_factory=dict)
+    """By (phase, device, the next one): column, most bytes."""
     channels: dict[Channel, list[tuple[int, int, Fraction, Fraction]]] = field(default_factory=dict)
     """By channel: (phase, column, ticks of all of it, ticks that rounding may hide)."""
     above: list[set[int]] = field(default_factory=list)
@@ -92,7 +105,6 @@ class Fluid:
         self._phases()
         for edge in range(len(bounds.timer.sources)):
             self._edge(edge)
-        self._hops()
         for curve in self.curves:
             for share in (0.0, 0.3):
                 self._line(curve, [share] * len(self.program.ticks))
@@ -177,32 +189,24 @@ class Fluid:
         return list(zip(self.places[p], self.share[p], strict=True))
 
     def _edge(self, edge: int) -> None:
+        """Rows flow from where they are made to where they are read; each waits for the transfers that it is in."""
         timer, program = self.bounds.timer, self.program
         p, q = timer.sources[edge], timer.targets[edge]
         described = timer.problem.edges[edge]
         size = timer.problem.phases[p].out_bytes if described.bytes is None else described.bytes
         made, wanted = self._made(p), list(zip(self.places[q], self.share[q], strict=True))
-        parts = {(a, b): program.column(ticks=False) for a in range(len(made)) for b in range(len(wanted))}
-        for a, (_, z) in enumerate(made):
-            terms: list[tuple[int, Fraction | int]] = [(parts[a, b], -1) for b in range(len(wanted))]
-            self.at_least([*terms, *([(z, 1)] if z is not None else [])], -1 if z is None else 0)
-        for b, (_, z) in enumerate(wanted):
-            self.at_least([*((parts[a, b], 1) for a in range(len(made))), (z, -1)], 0)
+        legs = self._legs(edge, [place for place, _ in made], [place for place, _ in wanted])
+        flows = {(leg.near.kind, leg.far.kind): program.column(ticks=False) for leg in legs}
+        for kind in {place.kind for place, _ in (*made, *wanted)} | {end for ends in flows for end in ends}:
+            terms: list[tuple[int, Fraction | int]] = [(z, 1) for place, z in made if z is not None and place.kind == kind]
+            terms += [(z, -1) for place, z in wanted if place.kind == kind]
+            terms += [(flow, (kind == far) - (kind == near)) for (near, far), flow in flows.items()]
+            self.at_least(terms, -sum(z is None and place.kind == kind for place, z in made))
         hauls: list[Haul] = []
-        for (a, b), part in parts.items():
-            near, far = made[a][0], wanted[b][0]
-            if near.kind == far.kind:
-                continue
-            way = self._way(edge, near, far)
-            if way is None:
-                self.at_least([(part, -1)], 0)
-                continue
-            fixed, per_byte = way
-            pairs = near.count * far.count
-            hidden = per_byte * self._hidden(p, size)
-            hauls.append(Haul(part, fixed - hidden, size * per_byte / pairs))
-            if per_byte:
-                self._moves(p, near, far, part, size)
+        for leg, flow in zip(legs, flows.values(), strict=True):
+            hauls.append(Haul(flow, leg.fixed - leg.each * self._hidden(p, size), size * leg.each / leg.pairs))
+            if leg.each:
+                self._moves(p, leg, flow, size)
         wait = program.column(ticks=True)
         self.curves.append(Convex(wait, tuple(hauls)))
         before = self.done[p] if self.bounds.phases[p].combine is not None else self.mean[p]
@@ -213,66 +217,62 @@ class Fluid:
         span = self.bounds.timer.spans[p]
         return 0 if not span or (size == self.bounds.phases[p].out_bytes and size % span == 0) else 1
 
-    def _way(self, edge: int, near: Place, far: Place) -> tuple[Fraction, Fraction] | None:
-        """Between two places: ticks whatever is sent, and ticks a byte."""
+    def _legs(self, edge: int, made: Sequence[Place], wanted: Sequence[Place]) -> list[Leg]:
+        """What rows go over between these places; where there is no link, over home."""
         timer = self.bounds.timer
-        delay = timer.delays[edge]
-        if delay is not None:
-            return Fraction(delay + timer.syncs[far.device]), Fraction(0)
-        path = timer.routes.path(near.device, far.device)
-        if path is None:
-            return None
-        rates = (timer.problem.links[hop.link].bytes_per_tick for hop in path)
-        return (
-            Fraction(sum(hop.latency for hop in path) + timer.syncs[far.device]),
-            sum((1 / rate for rate in rates if rate is not None), Fraction(0)),
-        )
-
-    def _moves(self, p: int, near: Place, far: Place, part: int, size: int) -> None:
-        """What this edge moves is in what is moved of the output."""
-        key = (p, near.device, far.device)
-        if key not in self.moved:
-            sizes = [self.bounds.timer.problem.edges[edge].bytes for edge in self.bounds.timer.outgoing[p]]
-            most = max(self.bounds.phases[p].out_bytes if s is None else s for s in sizes)
-            pairs = near.count * far.count
-            hidden = max(self._hidden(p, self.bounds.phases[p].out_bytes if s is None else s) for s in sizes)
-            self.moved[key] = self.program.column(ticks=False), Fraction(most), Fraction(hidden * pairs)
-        column, most_bytes, _ = self.moved[key]
-        if most_bytes:
-            self.at_least([(column, 1), (part, -Fraction(size) / most_bytes)], 0)
-
-    def _hops(self) -> None:
-        """What is moved keeps channels busy; over two hops, the first is shared by all who are reached through home."""
-        timer = self.bounds.timer
-        first: dict[tuple[int, int], tuple[int, Fraction, Fraction]] = {}
-        for (p, near, far), (column, most, hidden) in list(self.moved.items()):
-            path = timer.routes.path(near, far)
-            assert path is not None
-            if len(path) == 2:
-                known = self.moved.get((p, near, timer.home), first.get((p, near)))
-                if known is None or known[1] < most:
-                    known = self.program.column(ticks=False), most, hidden
-                    first[p, near] = known
-                    self._busy(p, near, timer.home, known)
-                self.at_least([(known[0], 1), (column, -most / known[1] if known[1] else 0)], 0)
-                self._busy(p, timer.home, far, (column, most, hidden))
+        home = Place(self.bounds.home, timer.home, 1)
+        found: dict[tuple[Place, Place], int] = {}
+        onwards: set[tuple[Place, Place]] = set()
+        for near, far in product(made, wanted):
+            path = timer.routes.path(near.device, far.device)
+            if near.kind == far.kind or (path is None and timer.delays[edge] is None):
+                continue
+            direct = path is None or len(path) == 1 or timer.delays[edge] is not None
+            ways = [(near, far)] if direct else [(near, home), (home, far)]
+            onwards |= set(ways[:-1])
+            for way in ways:
+                found[way] = found.get(way, 0) + near.count * far.count
+        legs: list[Leg] = []
+        for (near, far), pairs in found.items():
+            sync = 0 if (near, far) in onwards else timer.syncs[far.device]
+            path, delay = timer.routes.path(near.device, far.device), timer.delays[edge]
+            if delay is not None or path is None:
+                legs.append(Leg(near, far, pairs, Fraction((delay or 0) + sync), Fraction(0)))
             else:
-                self._busy(p, near, far, (column, most, hidden))
+                rate = timer.problem.links[path[0].link].bytes_per_tick
+                legs.append(
+                    Leg(near, far, pairs, Fraction(path[0].latency + sync), 1 / rate if rate is not None else Fraction(0))
+                )
+        return legs
 
-    def _busy(self, p: int, near: int, far: int, moved: tuple[int, Fraction, Fraction]) -> None:
+    def _moves(self, p: int, leg: Leg, flow: int, size: int) -> None:
+        """What an edge moves is in what is moved of the output, once for all that read it."""
         timer = self.bounds.timer
-        path = timer.routes.path(near, far)
-        assert path is not None and len(path) == 1
-        hop = path[0]
-        rate = timer.problem.links[hop.link].bytes_per_tick
-        if hop.channel is None or rate is None:
+        key = (p, leg.near.device, leg.far.device)
+        if key not in self.moved:
+            out = self.bounds.phases[p].out_bytes
+            sizes = [out if (said := timer.problem.edges[edge].bytes) is None else said for edge in timer.outgoing[p]]
+            transfers = leg.near.count * leg.far.count * len(timer.kinds)
+            self.moved[key] = self.program.column(ticks=False), Fraction(max(sizes))
+            self._busy(key, transfers * max(self._hidden(p, said) for said in sizes))
+        column, most = self.moved[key]
+        if most:
+            self.at_least([(column, 1), (flow, -Fraction(size) / most)], 0)
+
+    def _busy(self, key: tuple[int, int, int], hidden: int) -> None:
+        """What is moved keeps its channel busy."""
+        p, near, far = key
+        timer, costs = self.bounds.timer, self.bounds.costs
+        hops = timer.routes.path(near, far)
+        assert hops is not None
+        rate, channel = timer.problem.links[hops[0].link].bytes_per_tick, hops[0].channel
+        if channel is None or rate is None:
             return
-        costs = self.bounds.costs
         for a, b in product(*(costs.members[costs.class_of[end]][:2] for end in (near, far))):
-            if a != b and ((other := timer.routes.path(a, b)) is None or other[0].channel != hop.channel):
+            if a != b and ((other := timer.routes.path(a, b)) is None or other[0].channel != channel):
                 return  # of several equal devices each has a channel of its own
-        column, most, hidden = moved
-        self.channels.setdefault(hop.channel, []).append((p, column, most / rate, hidden / rate))
+        column, most = self.moved[key]
+        self.channels.setdefault(channel, []).append((p, column, most / rate, hidden / rate))
 
     # ------------------------------------------------------------------------------- solution
 
