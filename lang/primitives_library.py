@@ -120,6 +120,12 @@ LIBRARY: tuple[Primitive, ...] = (
     ),
     _cells("det", "determinant", 2, "⎕det f64[n n] : f64", "The determinant.", ("⎕det 2 2⍴1 2 3 4", "¯2")),
     _cells(
+        "slogdet", "sign and logarithm of the determinant", 2, "⎕slogdet f64[n n] : (f64 ⋄ f64)",
+        "The determinant as s×*l, which neither overflows nor underflows: its sign s (0 of a singular matrix; of complex ones a "
+        "number of size 1) and the logarithm l of its size.", ("{(s l)←⎕slogdet ⍵ ⋄ s×*l}2 2⍴1 2 3 4", "¯2"),
+        ("{(s l)←⎕slogdet ⍵ ⋄ l}1e300×2 2⍴2 0 0 2", "1382.93735"),
+    ),
+    _cells(
         "number", "number that a text says", 1, "⎕number char[n w] : f64[n]",
         "The number that each row of text says, blanks around it left out: "
         "`-3`, `¯3`, `2.5`, `1e-3`, `∞`; NaN of a row that is no number.",

@@ -55,6 +55,7 @@ _STEMS: Final = {
     "random": ("random", "sort", "grade"), "format": ("format",), "number": ("number", "format"),
     "date": ("date", "format"), "inverse": ("inverse", "solve"), "solve": ("solve",),
     "cholesky": ("cholesky", "solve"), "det": ("det", "solve", "factor"), "qr": ("qr", "factor", "svd"), "svd": ("svd", "factor"),
+    "slogdet": ("slogdet", "det", "solve", "factor"),
     "eigh": ("eigh", "factor"), "fft": ("fft", "transform"), "ifft": ("ifft", "fft", "transform"),
     "rfft": ("rfft", "fft", "transform"), "irfft": ("irfft", "fft", "transform"),
 }  # fmt: skip

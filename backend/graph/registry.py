@@ -307,6 +307,7 @@ _ROWS = (
     LibraryOp("svd", 1, _matrix_frame(2), _cubic("factor"), vjp="svd"),
     LibraryOp("eigh", 1, _matrix_frame(2), _cubic("factor"), vjp="eigh"),
     LibraryOp("det", 1, _matrix_frame(2), _cubic("factor"), vjp="det", onnx="Det"),
+    LibraryOp("slogdet", 1, _matrix_frame(2), _cubic("factor"), vjp="slogdet"),
 )  # fmt: skip
 
 LIBRARY: dict[str, LibraryOp] = {row.name: row for row in _ROWS}

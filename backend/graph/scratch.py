@@ -368,6 +368,6 @@ RULES: Final[dict[str, Rule]] = {
     "inverse": scratch_linear.inverse, "solve": scratch_linear.solve, "fft": scratch_linear.transform,
     "ifft": scratch_linear.transform, "rfft": scratch_linear.transform, "irfft": scratch_linear.transform,
     "cholesky": scratch_linear.cholesky, "qr": scratch_linear.qr, "svd": scratch_linear.svd, "eigh": scratch_linear.eigh,
-    "det": scratch_linear.determinant,
+    "det": scratch_linear.determinant, "slogdet": scratch_linear.determinant,
 }  # fmt: skip
 """One rule an op."""

@@ -171,6 +171,6 @@ _RULES: Final[dict[str, Rule]] = {
     "fft": lambda cells, log: ONE + log(cells.args[0][-1]), "ifft": lambda cells, log: ONE + log(cells.args[0][-1]),
     "rfft": lambda cells, log: ONE + log(cells.args[0][-1]), "irfft": lambda cells, log: ONE + log(cells.results[0][-1]),
     "inverse": _factored(0), "solve": _factored(1), "cholesky": _factored(0), "qr": _factored(0), "svd": _factored(0),
-    "eigh": _factored(0), "det": _factored(0),
+    "eigh": _factored(0), "det": _factored(0), "slogdet": _factored(0),
 }  # fmt: skip
 """Library ops that count more than one step."""

@@ -126,6 +126,11 @@ def _determinant(a: NumArray) -> tuple[NumArray]:
     return (np.asarray(np.linalg.det(a)),)
 
 
+def _sign_and_log(a: NumArray) -> tuple[NumArray, NumArray]:
+    sign, log = np.linalg.slogdet(a)
+    return np.asarray(sign), np.asarray(log)
+
+
 # ---------------------------------------------------------------------------------- factorisations
 
 
@@ -273,6 +278,6 @@ def _factoring(operands: Sequence[NumArray], targets: Sequence[NumArray], dtype:
 
 LINEAR: Final[dict[str, Operation]] = {
     "inverse": _library(_inverse, _again(_solving)), "solve": _library(_solve, _again(_solving)),
-    "det": _library(_determinant), "cholesky": _library(_cholesky),
+    "det": _library(_determinant), "slogdet": _library(_sign_and_log), "cholesky": _library(_cholesky),
     "qr": _library(_qr, _again(_factoring)), "svd": _library(_svd), "eigh": _library(_eigh),
 }  # fmt: skip

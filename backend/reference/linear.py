@@ -66,6 +66,9 @@ def _on_cells(name: str, args: Sequence[Array], kinds: Sequence[Kind]) -> tuple[
             return (_flat(kind, matrices.solve(matrix, right, columns), width),)
         case "det":
             return (array(kind, (), [_real(kind, matrices.determinant(matrix))]),)
+        case "slogdet":
+            sign, log = matrices.sign_and_log(matrix)
+            return array(kind, (), [_real(kind, sign)]), array(kinds[1], (), [log])
         case "cholesky":
             return (_flat(kind, matrices.cholesky(matrix), columns),)
         case "qr":

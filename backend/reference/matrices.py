@@ -122,6 +122,19 @@ def determinant(a: Matrix) -> Number:
     return product
 
 
+def sign_and_log(a: Matrix) -> tuple[Number, float]:
+    """The determinant as a number of size 1 (0 of a singular matrix) and the logarithm of its size."""
+    upper, _, sign = eliminate(a, [[] for _ in a])
+    unit: Number = sign
+    log = 0.0
+    for i, row in enumerate(upper):
+        size = abs(row[i])
+        if size == 0:
+            return 0.0, -math.inf
+        unit, log = unit * (row[i] / size), log + math.log(size)
+    return unit, log
+
+
 # ------------------------------------------------------------------- factorisations
 
 

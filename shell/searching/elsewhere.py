@@ -43,7 +43,8 @@ FUNCTIONS: Final[dict[str, str]] = {
     "bool": "astype cast", "c128": "complex astype",
     "⎕fft": "np.fft.fft frequency spectrum", "⎕rfft": "np.fft.rfft", "⎕svd": "np.linalg.svd singular decomposition pca",
     "⎕eigh": "np.linalg.eigh eigenvectors symmetric spectrum",
-    "⎕det": "np.linalg.det", "⎕qr": "np.linalg.qr decomposition gram-schmidt", "⎕cholesky": "np.linalg.cholesky factor",
+    "⎕det": "np.linalg.det", "⎕slogdet": "np.linalg.slogdet logdet log determinant likelihood",
+    "⎕qr": "np.linalg.qr decomposition gram-schmidt", "⎕cholesky": "np.linalg.cholesky factor",
     "⎕erf": "scipy.special.erf gaussian normal", "⎕lgamma": "scipy.special.gammaln", "⎕log1p": "np.log1p", "⎕expm1": "np.expm1",
     "⎕atan2": "np.arctan2 math.atan2 np.angle phase polar azimuth",
 }  # fmt: skip

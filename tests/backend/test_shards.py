@@ -24,7 +24,7 @@ from rho.tests.backend.test_differential import DECLARED, PROGRAMS
 from rho.tests.graph.test_random import program
 from rho.typechecker.elements import Kind
 
-BLAS = {"contract", "fft", "ifft", "rfft", "irfft", "inverse", "solve", "cholesky", "qr", "svd", "eigh", "det"}
+BLAS = {"contract", "fft", "ifft", "rfft", "irfft", "inverse", "solve", "cholesky", "qr", "svd", "eigh", "det", "slogdet"}
 
 
 def values(graph: Graph, rng: np.random.Generator, value: int) -> np.ndarray:  # type: ignore[type-arg]

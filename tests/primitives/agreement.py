@@ -20,7 +20,7 @@ TOLERANCE = {Kind.F32: 1e-6, Kind.C64: 1e-6, Kind.F64: 1e-13, Kind.C128: 1e-13}
 
 
 # Functions on whole cells, computed by other algorithms than the reference's.
-LIBRARY = ("⌹", "⎕fft", "⎕ifft", "⎕rfft", "⎕irfft", "⎕cholesky", "⎕qr", "⎕svd", "⎕eigh", "⎕det", "+.×")
+LIBRARY = ("⌹", "⎕fft", "⎕ifft", "⎕rfft", "⎕irfft", "⎕cholesky", "⎕qr", "⎕svd", "⎕eigh", "⎕det", "⎕slogdet", "+.×")
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,7 +59,7 @@ MONADIC: dict[str, MonadicRule] = {
     **{f"⎕{name}": arithmetic.float_monadic(name) for name in ("erf", "erfc", "lgamma", "digamma", "expm1", "log1p")},
     "⎕bnot": bits.complement,
     **{f"⎕{name}": numeric.transform(name) for name in ("fft", "ifft", "rfft", "irfft")},
-    **{f"⎕{name}": numeric.factors(name) for name in ("cholesky", "qr", "svd", "eigh", "det")},
+    **{f"⎕{name}": numeric.factors(name) for name in ("cholesky", "qr", "svd", "eigh", "det", "slogdet")},
 }
 
 DYADIC: dict[str, DyadicRule] = {

@@ -214,14 +214,14 @@ def transform(name: str) -> Callable[[Builder, Operand, Operand | None, Span], V
 
 
 def factors(name: str) -> Callable[[Builder, Operand, Operand | None, Span], Value]:
-    """`⎕cholesky ⎕qr ⎕svd ⎕eigh ⎕det` on rank-2 cells."""
+    """`⎕cholesky ⎕qr ⎕svd ⎕eigh ⎕det ⎕slogdet` on rank-2 cells."""
 
     def rule(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
         if not (require_numbers(b, x, span) and require_rank(b, x, 2, span)):
             return b.poison(span)
         (y,) = floats(b, (x,), span)
         *frame, m, n = y.type.shape
-        if name in ("cholesky", "eigh", "det"):
+        if name in ("cholesky", "eigh", "det", "slogdet"):
             message = f"`⎕{name}` needs a square matrix, but this is {m} by {n}"
             if not require_equal(b, m, n, Code.E101, span, message, x):
                 return b.poison(span)
@@ -230,6 +230,7 @@ def factors(name: str) -> Callable[[Builder, Operand, Operand | None, Span], Val
         cells: dict[str, list[tuple[Kind, tuple[Size, ...]]]] = {
             "cholesky": [(kind, (n, n))],
             "det": [(kind, ())],
+            "slogdet": [(kind, ()), (real, ())],
             "qr": [(kind, (m, least)), (kind, (least, n))],
             "svd": [(kind, (m, least)), (real, (least,)), (kind, (least, n))],
             "eigh": [(real, (n,)), (kind, (n, n))],

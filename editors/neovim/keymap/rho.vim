@@ -216,6 +216,7 @@ loadkeymap
 `without	~
 `windows	↕
 `stencil	⌺
+`slogdet	⎕slogdet
 `reverse	⌽
 `residue	<Bar>
 `reshape	⍴

@@ -180,6 +180,7 @@ syntax match rhoFunction /`choose/
 syntax match rhoFunction /`atmost/
 syntax match rhoFunction /`without/
 syntax match rhoFunction /`windows/
+syntax match rhoFunction /`slogdet/
 syntax match rhoFunction /`reverse/
 syntax match rhoFunction /`residue/
 syntax match rhoFunction /`reshape/

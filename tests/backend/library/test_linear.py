@@ -40,6 +40,7 @@ def test_linear_algebra(kind: Kind) -> None:
         library("svd", [a], [(kind, (*frame, m, k)), (part, (*frame, k)), (kind, (*frame, k, n))])
         if m == n:
             library("det", [a], [(kind, frame)])
+            library("slogdet", [a], [(kind, frame), (part, frame)])
             raised = to_numpy(a)
             positive = raised @ np.conjugate(np.swapaxes(raised, -1, -2)) + np.eye(n)
             hermitian = array(kind, positive.shape, positive.reshape(-1).tolist())
@@ -53,6 +54,8 @@ def test_matrices_of_lower_rank_and_without_items() -> None:
     library("inverse", [matrix(kind, ())], [(kind, ())])
     library("solve", [matrix(kind, (3,)), matrix(kind, (3,), 1)], [(kind, ())])
     library("det", [matrix(kind, (0, 0))], [(kind, ())])
+    library("slogdet", [matrix(kind, (0, 0))], [(kind, ()), (kind, ())])
+    library("slogdet", [array(kind, (2, 2), [1.0, 2.0, 2.0, 4.0])], [(kind, ()), (kind, ())])
     library("inverse", [matrix(kind, (0, 0))], [(kind, (0, 0))])
     library("inverse", [matrix(kind, (3, 0))], [(kind, (0, 3))])
     library("qr", [matrix(kind, (3, 0))], [(kind, (3, 0)), (kind, (0, 0))])
