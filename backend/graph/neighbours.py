@@ -125,7 +125,12 @@ class _Finder:
         waiting = {at: rotation for at, rotation in rotations if rotation.results[0] not in self.maker}
         near = [*(read.value for read in phase.reads), *(rotation.args[0] for rotation in waiting.values())]
         groups = {id(group): group for value in near if (group := self.maker.get(value)) is not None and group.space == space}
-        joined = self.joined(space, list(groups.values()), waiting, place, phase) or self.joined(space, [], waiting, place, phase)
+        chosen: list[_Group] = []
+        joined = self.joined(space, chosen, waiting, place, phase)
+        for group in sorted(groups.values(), key=lambda group: -max(group.members)):  # what was made last first
+            larger = self.joined(space, [*chosen, group], waiting, place, phase)
+            if larger is not None:
+                chosen, joined = [*chosen, group], larger
         if joined is None:
             return None
         for member in joined.members.values():
