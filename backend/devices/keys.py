@@ -41,7 +41,7 @@ CLASSES: Final = ("add", "multiply", "divide", "compare", "logic", "select", "ca
 STREAMS: Final = ("read", "write", "strided", "pad")
 LAYOUTS: Final = ("full", "row", "short", "col", "narrow")
 MATRICES: Final = ("gemm", "gemv", "dot")
-BY_WORK: Final = frozenset({"gemm", "solve", "inverse", "cholesky", "qr", "svd", "eigh", "det", "slogdet", "factor"})
+BY_WORK: Final = frozenset({"gemm", "factor"}) | {name for name, op in LIBRARY.items() if {"solve", "factor"} & {*op.stems}}
 """Operations whose tables are by operations, not bytes."""
 SHAPES: Final = ("square", "tall", "wide")
 LIBRARY_CLASSES: Final = ("scan", "gather", "sort", "search", "compact", "scatter", "solve", "factor", "transform", "random",

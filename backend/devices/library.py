@@ -39,26 +39,6 @@ NEAR: Final = 1 << 18
 """Bytes of items, indices and results that stay in the second cache."""
 _CELL_BY_CELL: Final = frozenset({"rotate", "gather", "scan", "find", "update", "compress", "key_reduce", "solve"})
 _CUBIC: Final = BY_WORK - {"gemm", "factor"}
-_STEMS: Final = {
-    "size_vector": ("fill", "step"),
-    "join": ("join", "copy"), "stack": ("stack", "join", "copy"), "rotate": ("rotate", "join", "copy"),
-    "reshape_cycle": ("reshape_cycle", "copy"), "update": ("update", "scatter"),
-    "mask_update": ("mask_update", "compress", "compact"),
-    "compress": ("compress", "compact"),
-    "expand": ("expand", "compact", "compress"),
-    "where": ("where", "compact"),
-    "first_occurrence": ("first_occurrence", "sort"), "grade": ("grade", "sort"),
-    "grade_by": ("grade_by", "grade", "sort"), "index_of": ("index_of", "search"),
-    "member_of": ("member_of", "index_of", "search"),
-    "find": ("find", "compare"), "interval_index": ("interval_index", "search"), "match": ("match", "compare"),
-    "decode": ("decode", "multiply", "mul"), "encode": ("encode", "divide"), "key_reduce": ("key_reduce", "scatter"),
-    "random": ("random", "sort", "grade"), "format": ("format",), "number": ("number", "format"),
-    "date": ("date", "format"), "inverse": ("inverse", "solve"), "solve": ("solve",),
-    "cholesky": ("cholesky", "solve"), "det": ("det", "solve", "factor"), "qr": ("qr", "factor", "svd"), "svd": ("svd", "factor"),
-    "slogdet": ("slogdet", "det", "solve", "factor"),
-    "eigh": ("eigh", "factor"), "fft": ("fft", "transform"), "ifft": ("ifft", "fft", "transform"),
-    "rfft": ("rfft", "fft", "transform"), "irfft": ("irfft", "fft", "transform"),
-}  # fmt: skip
 
 
 def library_grains(phase: LibraryPhase, types: Types, rates: Rates, number: Number, cut: tuple[int, int] | None) -> Grains:
@@ -86,7 +66,7 @@ def library_grains(phase: LibraryPhase, types: Types, rates: Rates, number: Numb
     if phase.op in _CUBIC:
         work = LIBRARY[phase.op].work(cells_of(phase, types))
         size = sum(number(capacity(count)) for count in work.values()) if cut is None else prod(cells[0]) * cells[0][-1]
-        return Grains(points * rates.grains(_STEMS[phase.op], kind, largest(1, size)))
+        return Grains(points * rates.grains(LIBRARY[phase.op].stems, kind, largest(1, size)))
     once = points if phase.op in _CELL_BY_CELL else 1
     size = sum(prod(s) * types[a].element.kind.bytes for s, a in zip(args, phase.args, strict=True))
     if phase.op == "reshape_cycle":
@@ -99,7 +79,7 @@ def _by_bytes(
     phase: LibraryPhase, types: Types, rates: Rates, cells: Sequence[Shape], kind: Kind, size: int, times: int
 ) -> Grains:
     """The time of `times` cells that touch `size` bytes each, with a launch for every cell after the first."""
-    stems = _STEMS.get(phase.op, (phase.op,))
+    stems = LIBRARY[phase.op].stems
     again = (times - 1) * rates.device.launch_ns * GRAIN
     match phase.op:
         case "scan":

@@ -1,8 +1,9 @@
 """The library ops of the graph: one row an op, with what the scheduler, the cost model and later stages ask of it.
 
 A row gives the axis signature (which axes may be cut, with which operand axes, and what combines), the work by class of
-operation (classes of the device profiles, scheduling.md 4.1), whether a run may fail, and two slots: `vjp`, the
-name of its rule in the reverse-mode pass, and `onnx`, the operator that exports it.  Sizes are polynomials.
+operation (classes of the device profiles, scheduling.md 4.1), whether a run may fail, whose measured times are `like` its own,
+and two slots: `vjp`, the name of its rule in the reverse-mode pass, and `onnx`, the operator that exports it.  Sizes are
+polynomials.
 
 Neighbours: `lower` emits these ops, `costs` adds bytes, `backend.run` implements each name, `verify` refuses others.
 """
@@ -49,6 +50,12 @@ class LibraryOp:
     defines: int = 0
     vjp: str | None = None
     onnx: str | None = None
+    like: tuple[str, ...] = ()
+
+    @property
+    def stems(self) -> tuple[str, ...]:
+        """The tables of a device that tell its time, best first."""
+        return (self.name, *self.like)
 
 
 def frame_of(phase: LibraryPhase) -> int:
@@ -267,47 +274,48 @@ def _always(attributes: Mapping[str, object]) -> bool:
 
 
 _ROWS = (
-    LibraryOp("size_vector", 0, _none, _result("fill"), onnx="Shape"),
-    LibraryOp("join", None, _other_axes, _result("copy"), vjp="slices", onnx="Concat"),
-    LibraryOp("stack", None, _stacked, _result("copy"), vjp="slices", onnx="Concat"),
-    LibraryOp("rotate", 2, _rotated, _result("copy"), vjp="rotate_back", onnx="GatherElements"),
-    LibraryOp("reshape_cycle", 1, _none, _result("copy"), vjp="scatter_add"),
+    LibraryOp("size_vector", 0, _none, _result("fill"), onnx="Shape", like=("fill", "step")),
+    LibraryOp("join", None, _other_axes, _result("copy"), vjp="slices", onnx="Concat", like=("copy",)),
+    LibraryOp("stack", None, _stacked, _result("copy"), vjp="slices", onnx="Concat", like=("join", "copy")),
+    LibraryOp("rotate", 2, _rotated, _result("copy"), vjp="rotate_back", onnx="GatherElements", like=("join", "copy")),
+    LibraryOp("reshape_cycle", 1, _none, _result("copy"), vjp="scatter_add", like=("copy",)),
     LibraryOp("gather", 2, _gathered, _result("gather"), fails=_checked, vjp="scatter_add", onnx="Gather"),
-    LibraryOp("update", None, _updated, _update_work, fails=_checked, vjp="update", onnx="ScatterND"),
-    LibraryOp("mask_update", 3, _mask_updated, _result("copy"), fails=_always, vjp="mask_update"),
+    LibraryOp("update", None, _updated, _update_work, fails=_checked, vjp="update", onnx="ScatterND", like=("scatter",)),
+    LibraryOp("mask_update", 3, _mask_updated, _result("copy"), fails=_always, vjp="mask_update", like=("compress", "compact")),
     LibraryOp("scan", 1, _other_axes, _arg("scan"), vjp="scan", onnx="CumSum"),
     LibraryOp("contract", 2, _contracted, _gemm, vjp="contract", onnx="MatMul"),
-    LibraryOp("compress", 2, _masked, _arg("compact", 1), defines=1, vjp="expand", onnx="Compress"),
-    LibraryOp("expand", 2, _masked, _result("compact"), fails=_checked, vjp="compress"),
-    LibraryOp("where", 1, _none, _arg("compact"), defines=1, onnx="NonZero"),
+    LibraryOp("compress", 2, _masked, _arg("compact", 1), defines=1, vjp="expand", onnx="Compress", like=("compact",)),
+    LibraryOp("expand", 2, _masked, _result("compact"), fails=_checked, vjp="compress", like=("compact", "compress")),
+    LibraryOp("where", 1, _none, _arg("compact"), defines=1, onnx="NonZero", like=("compact",)),
     LibraryOp("runtime_size", 1, _none, _nothing, defines=1),
-    LibraryOp("first_occurrence", 1, _none, _arg("sort"), onnx="Unique"),
-    LibraryOp("grade", 1, _none, _arg("sort"), onnx="TopK"),
-    LibraryOp("grade_by", 2, _none, _arg("sort", 1)),
-    LibraryOp("index_of", 2, _searched, _search_work),
-    LibraryOp("member_of", 2, _member, _search_work),
-    LibraryOp("find", 2, _none, _find_work),
-    LibraryOp("interval_index", 2, _searched, _search_work),
-    LibraryOp("match", 2, _none, _arg("compare")),
-    LibraryOp("decode", 2, _decoded, _decode_work, vjp="decode"),
-    LibraryOp("encode", 2, _encoded, _result("divide")),
-    LibraryOp("key_reduce", 2, _keyed, _arg("scatter", 1), fails=_checked, vjp="gather", onnx="ScatterElements"),
-    LibraryOp("random", 1, _every_result_axis, _result("random"), onnx="RandomUniform"),
+    LibraryOp("first_occurrence", 1, _none, _arg("sort"), onnx="Unique", like=("sort",)),
+    LibraryOp("grade", 1, _none, _arg("sort"), onnx="TopK", like=("sort",)),
+    LibraryOp("grade_by", 2, _none, _arg("sort", 1), like=("grade", "sort")),
+    LibraryOp("index_of", 2, _searched, _search_work, like=("search",)),
+    LibraryOp("member_of", 2, _member, _search_work, like=("index_of", "search")),
+    LibraryOp("find", 2, _none, _find_work, like=("compare",)),
+    LibraryOp("interval_index", 2, _searched, _search_work, like=("search",)),
+    LibraryOp("match", 2, _none, _arg("compare"), like=("compare",)),
+    LibraryOp("decode", 2, _decoded, _decode_work, vjp="decode", like=("multiply", "mul")),
+    LibraryOp("encode", 2, _encoded, _result("divide"), like=("divide",)),
+    LibraryOp("key_reduce", 2, _keyed, _arg("scatter", 1), fails=_checked, vjp="gather", onnx="ScatterElements",
+              like=("scatter",)),
+    LibraryOp("random", 1, _every_result_axis, _result("random"), onnx="RandomUniform", like=("sort", "grade")),
     LibraryOp("format", 1, _none, _result("format"), defines=1),
-    LibraryOp("number", 1, _matrix_frame(1), _arg("format")),
-    LibraryOp("date", 1, _matrix_frame(1), _arg("format"), fails=_always),
-    LibraryOp("inverse", 1, _matrix_frame(2), _cubic("solve"), fails=_always, vjp="inverse", onnx="Inverse"),
+    LibraryOp("number", 1, _matrix_frame(1), _arg("format"), like=("format",)),
+    LibraryOp("date", 1, _matrix_frame(1), _arg("format"), fails=_always, like=("format",)),
+    LibraryOp("inverse", 1, _matrix_frame(2), _cubic("solve"), fails=_always, vjp="inverse", onnx="Inverse", like=("solve",)),
     LibraryOp("solve", 2, _none, _solve_work, fails=_always, vjp="solve"),
-    LibraryOp("fft", 1, _matrix_frame(1), _arg("transform"), vjp="ifft", onnx="DFT"),
-    LibraryOp("ifft", 1, _matrix_frame(1), _arg("transform"), vjp="fft", onnx="DFT"),
-    LibraryOp("rfft", 1, _matrix_frame(1), _arg("transform"), vjp="irfft", onnx="DFT"),
-    LibraryOp("irfft", 1, _matrix_frame(1), _arg("transform"), vjp="rfft", onnx="DFT"),
-    LibraryOp("cholesky", 1, _matrix_frame(2), _cubic("solve"), fails=_always, vjp="cholesky"),
-    LibraryOp("qr", 1, _matrix_frame(2), _cubic("factor"), vjp="qr"),
-    LibraryOp("svd", 1, _matrix_frame(2), _cubic("factor"), vjp="svd"),
-    LibraryOp("eigh", 1, _matrix_frame(2), _cubic("factor"), vjp="eigh"),
-    LibraryOp("det", 1, _matrix_frame(2), _cubic("factor"), vjp="det", onnx="Det"),
-    LibraryOp("slogdet", 1, _matrix_frame(2), _cubic("factor"), vjp="slogdet"),
+    LibraryOp("fft", 1, _matrix_frame(1), _arg("transform"), vjp="ifft", onnx="DFT", like=("transform",)),
+    LibraryOp("ifft", 1, _matrix_frame(1), _arg("transform"), vjp="fft", onnx="DFT", like=("fft", "transform")),
+    LibraryOp("rfft", 1, _matrix_frame(1), _arg("transform"), vjp="irfft", onnx="DFT", like=("fft", "transform")),
+    LibraryOp("irfft", 1, _matrix_frame(1), _arg("transform"), vjp="rfft", onnx="DFT", like=("fft", "transform")),
+    LibraryOp("cholesky", 1, _matrix_frame(2), _cubic("solve"), fails=_always, vjp="cholesky", like=("solve",)),
+    LibraryOp("qr", 1, _matrix_frame(2), _cubic("factor"), vjp="qr", like=("factor", "svd")),
+    LibraryOp("svd", 1, _matrix_frame(2), _cubic("factor"), vjp="svd", like=("factor",)),
+    LibraryOp("eigh", 1, _matrix_frame(2), _cubic("factor"), vjp="eigh", like=("factor",)),
+    LibraryOp("det", 1, _matrix_frame(2), _cubic("factor"), vjp="det", onnx="Det", like=("solve", "factor")),
+    LibraryOp("slogdet", 1, _matrix_frame(2), _cubic("factor"), vjp="slogdet", like=("det", "solve", "factor")),
 )  # fmt: skip
 
 LIBRARY: dict[str, LibraryOp] = {row.name: row for row in _ROWS}
