@@ -59,9 +59,19 @@ def find_groups(phases: Sequence[Phase], graph: Graph, kept: AbstractSet[ValueId
 
 
 def as_map(members: Sequence[Phase], wanted: tuple[ValueId, ...]) -> Map:
-    """A group as a map of one cell, which no graph contains."""
-    last = members[-1]
-    return Map(last.id, last.span, (), (), (), wanted, SubGraph((), tuple(members), wanted))
+    """A group as a map of one cell, which no graph contains; the same one for the same phases, since code is kept with it."""
+    key = tuple(map(id, members)), wanted
+    found = _maps.get(key)
+    if found is None or any(old is not new for old, new in zip(found.body.phases, members, strict=True)):
+        while len(_maps) >= _MOST_MAPS:
+            _maps.pop(next(iter(_maps)), None)
+        last = members[-1]
+        found = _maps[key] = Map(last.id, last.span, (), (), (), wanted, SubGraph((), tuple(members), wanted))
+    return found
+
+
+_maps: Final[dict[tuple[tuple[int, ...], tuple[ValueId, ...]], Map]] = {}
+_MOST_MAPS: Final = 256
 
 
 class _Finder:
