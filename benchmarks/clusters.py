@@ -1,9 +1,10 @@
-"""Workers of `local:2` beside this process alone: what a run costs, what a turn of a loop costs, and large programs.
+"""Workers of `local:2` beside this process alone: what a run costs, what a turn of a loop costs, large programs, and files.
 
     python benchmarks/clusters.py [--rounds 5] [--write results/clusters.md]
 
 Every program runs in turn on both sides, with the same data, and its bits are compared.  Seconds are the least of the rounds,
-after a first one.  One side alone has as many threads as there are cores; of the workers each has half of them.
+after a first one.  One side alone has as many threads as there are cores; of the workers each has half of them.  Of a file:
+alone, read by home and sent from there (as arrays that Python gives are), and read by whoever needs it.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ import argparse
 import os
 import tempfile
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,14 +33,24 @@ PROGRAMS: Final = (
 )
 
 
-def best(program: rho.Program, given: dict[str, Any], rounds: int) -> tuple[float, Any]:
-    """The least seconds after a first run, and the value."""
-    value, seconds = program.run(**given)["y"], []
+FILES: Final = tuple((name, text.replace("f64[n]", 'f64[n] ← "x.npy"'), size) for name, text, size in PROGRAMS[-2:])
+
+
+def best(name: str, rounds: int, *ways: Callable[[], Any]) -> list[float]:
+    """The least seconds of each way after a first run, one way after the other in every round.  Their values are the same."""
+    values, seconds = [way()["y"] for way in ways], [[float("inf")] for _ in ways]
+    assert all(np.array_equal(values[0], value) for value in values), f"{name}: the bits differ"
     for _ in range(rounds):
-        start = time.perf_counter()
-        program.run(**given)
-        seconds.append(time.perf_counter() - start)
-    return min(seconds), value
+        for way, own in zip(ways, seconds, strict=True):
+            start = time.perf_counter()
+            way()
+            own.append(time.perf_counter() - start)
+    return [min(own) for own in seconds]
+
+
+def sending(program: rho.Program, data: Path, cluster: rho.Cluster) -> Any:
+    """A run for which home reads the file."""
+    return program.run(x=np.load(data), cluster=cluster)
 
 
 def main() -> None:
@@ -57,10 +70,20 @@ def main() -> None:
             path = Path(folder) / "program.rho"
             path.write_text(text, encoding="utf-8")
             program, x = rho.load(path), np.random.default_rng(1).standard_normal(size)
-            alone, value = best(program, {"x": x}, options.rounds)
-            shared, same = best(program, {"x": x, "cluster": cluster}, options.rounds)
-            assert np.array_equal(value, same), f"{name}: the bits differ"
+            given = partial(program.run, x=x)
+            alone, shared = best(name, options.rounds, given, partial(given, cluster=cluster))
             lines.append(f"| {name} | {alone * 1e3:.2f} | {shared * 1e3:.2f} | {shared / alone:.2f} |")
+            print(lines[-1], flush=True)
+        lines += ["", "| program, from a file | alone, ms | sent by home, ms | read where it is used, ms |", "|---|---|---|---|"]
+        print("\n".join(lines[-3:]), flush=True)
+        for name, text, size in FILES:
+            path, data = Path(folder) / "program.rho", Path(folder) / "x.npy"
+            path.write_text(text, encoding="utf-8")
+            np.save(data, np.random.default_rng(1).standard_normal(size))
+            program = rho.load(path)
+            sent = partial(sending, program, data, cluster)
+            found = best(name, options.rounds, program.run, sent, partial(program.run, cluster=cluster))
+            lines.append(f"| {name} | " + " | ".join(f"{seconds * 1e3:.2f}" for seconds in found) + " |")
             print(lines[-1], flush=True)
     if options.write:
         options.write.write_text("\n".join(lines) + "\n", encoding="utf-8")

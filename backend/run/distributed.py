@@ -259,7 +259,7 @@ def _shard(fleet: Fleet, step: RunStep, box: Box, device: DeviceId) -> Action:
         start = perf_counter_ns()
         if not made_once:
             with machine.making:
-                made_once.append(compile_shard(phase, box, makes, machine, machine.backends[device]))
+                made_once.append(compile_shard(phase, box, makes, machine, machine.backends[device], holdings.kernels))
         results = made_once[0](take)
         with fleet.lock:
             for value, count in Counter(made.value for made in results if made.partial).items():

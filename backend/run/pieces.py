@@ -10,7 +10,7 @@ Neighbours: `distributed` (drives it), `device.Backend` (windows and pastes), `s
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from math import prod
 from typing import Any
@@ -19,7 +19,7 @@ from ...typechecker.elements import Kind
 from ..graph.phases import ValueId
 from ..schedule.plan.model import Box
 from ..schedule.plan.parts import DeviceId
-from .device import Backend
+from .device import Backend, Kernel
 from .memory import Memory
 
 
@@ -34,7 +34,8 @@ class OutOfMemory(Exception):
 
 @dataclass(slots=True)
 class Holdings:
-    """`memory` has the whole values, for kernels of whole phases; `touched` collects the devices that took memory."""
+    """`memory` has the whole values, for kernels of whole phases; `touched` collects the devices that took memory; `kernels` are
+    those of its shards (`shards.Known`)."""
 
     name: DeviceId
     backend: Backend
@@ -46,6 +47,7 @@ class Holdings:
     held: int = 0
     most: int = 0
     sizes: dict[ValueId, dict[Box | None, int]] = field(default_factory=dict)
+    kernels: dict[Hashable, Kernel] = field(default_factory=dict)
 
     def count(self, value: ValueId, box: Box | None, size: int) -> None:
         """Bytes are taken for a value or a piece of it."""

@@ -8,7 +8,7 @@ Neighbours: `graph.restriction` (the restricted phase), `schedule.facts.sharding
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, TypeAlias
@@ -35,7 +35,7 @@ from ..graph.phases import (
 from ..graph.restriction import restrict
 from ..schedule.facts.sharding import BLOCK, as_one, is_ordered, operand_boxes, result_boxes, subtrees
 from ..schedule.plan.model import Box
-from .device import Backend, Types
+from .device import Backend, Kernel, Types
 from .pieces import extents
 
 Take: TypeAlias = Callable[[ValueId, Box, bool], Any]
@@ -76,6 +76,8 @@ class LocalTypes:
 
 Pair: TypeAlias = Callable[[Any, Any], Any]
 Shard: TypeAlias = Callable[[Take], list[Made]]
+Known: TypeAlias = dict[Hashable, Kernel]
+"""Kernels by the restricted phase and the types of its values."""
 
 
 class Makes(Enum):
@@ -85,14 +87,16 @@ class Makes(Enum):
     PARTIALS = "partial results, to be combined"
 
 
-def compile_shard(phase: Structured | LibraryPhase | Loop, box: Box, makes: Makes, types: Types, backend: Backend) -> Shard:
-    """The kernel of a box of a phase whose sizes are known."""
+def compile_shard(
+    phase: Structured | LibraryPhase | Loop, box: Box, makes: Makes, types: Types, backend: Backend, known: Known
+) -> Shard:  # fmt: skip
+    """The kernel of a box of a phase whose sizes are known; `known`: those of a device, for boxes that differ in place alone."""
     if isinstance(phase, LibraryPhase):
         return _library(phase, box, types, backend)
     if isinstance(phase, Loop):
         return _loop(phase, box, types, backend)
     parts = _parts(phase, box, types) if makes is Makes.PARTIALS else [box]
-    shards = [_structured(phase, part, makes, types, backend) for part in parts]
+    shards = [_structured(phase, part, makes, types, backend, known) for part in parts]
     return shards[0] if len(shards) == 1 else lambda take: [made for shard in shards for made in shard(take)]
 
 
@@ -106,7 +110,7 @@ def _parts(phase: Structured, box: Box, types: Types) -> list[Box]:
     return [(*box[:-1], (a * BLOCK, min(b * BLOCK, length))) for a, b in nodes]
 
 
-def _structured(phase: Structured, box: Box, makes: Makes, types: Types, backend: Backend) -> Shard:
+def _structured(phase: Structured, box: Box, makes: Makes, types: Types, backend: Backend, known: Known) -> Shard:
     restricted = restrict(phase, box)
     results = result_boxes(phase, types.types, box)
     local: dict[ValueId, ArrayType] = {}
@@ -115,7 +119,10 @@ def _structured(phase: Structured, box: Box, makes: Makes, types: Types, backend
         local[new.value] = old if full else replace(old, shape=_sizes(extents(part)))
     for result, part in zip(phase.results, results, strict=True):
         local[result.value] = replace(types.types[result.value], shape=_sizes(extents(part)))
-    kernel = backend.structured(restricted.phase, LocalTypes(local, types.sizes, types.guards))
+    key = restricted.phase, *local.items()
+    kernel = known.get(key)
+    if kernel is None:
+        kernel = known[key] = backend.structured(restricted.phase, LocalTypes(local, types.sizes, types.guards))
     wanted = [
         (new.value, read.value, part, full)
         for read, new, part, full in zip(phase.reads, restricted.phase.reads, restricted.boxes, restricted.whole, strict=True)

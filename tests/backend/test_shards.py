@@ -14,7 +14,7 @@ from rho.backend.graph.phases import Graph, LibraryPhase, Structured
 from rho.backend.run.binding import bind_sizes
 from rho.backend.run.cpu import CpuBackend
 from rho.backend.run.cpu.kinds import DTYPES
-from rho.backend.run.shards import LocalTypes, Makes, combine, compile_shard
+from rho.backend.run.shards import Known, LocalTypes, Makes, combine, compile_shard
 from rho.backend.schedule.facts.sharding import Cut, box_of, cuts_of, shape_of, space_of
 from rho.backend.schedule.verify.judge import tiled
 from rho.lang.diagnostics import RhoError
@@ -67,6 +67,7 @@ def check_phase(phase: Structured | LibraryPhase, graph: Graph, seed: int) -> in
             assert tiled(box_of(cut, space, 0, cut.rows), boxes)
             assert not tiled(box_of(cut, space, 0, cut.rows), boxes[1:])
             made: dict[int, list] = {value: [] for value in traverse.results(phase)}  # type: ignore[type-arg]
+            known: Known = {}
             for box in boxes:
                 makes = Makes.PARTIALS if cut.combines else Makes.RESULTS
 
@@ -79,7 +80,7 @@ def check_phase(phase: Structured | LibraryPhase, graph: Graph, seed: int) -> in
                     target[index] = array[index]
                     return target
 
-                for one in compile_shard(phase, box, makes, types, backend)(take):
+                for one in compile_shard(phase, box, makes, types, backend, known)(take):
                     made[one.value].append((one.box, one.array))
             for value, expected in zip(traverse.results(phase), whole, strict=True):
                 if cut.combines:
@@ -137,3 +138,17 @@ def test_boxes_of_a_grid_tile_it() -> None:
     assert not tiled(((0, 10), (0, 12)), boxes[:3])
     assert not tiled(((0, 10), (0, 12)), (*boxes, ((0, 1), (0, 1))))
     assert not tiled(((0, 10), (0, 12)), (boxes[0], boxes[0], boxes[2], boxes[3]))
+
+
+def test_shards_that_differ_in_place_alone_have_one_kernel() -> None:
+    core = checked("input x : f64[n]\noutput y ← 1+x×x\n")
+    assert core is not None
+    bound = bind(optimise(lower(core)), bind_sizes(core, {"x": (60,)}, {}))
+    (phase,) = [one for one in bound.graph.phases if isinstance(one, Structured)]
+    types = LocalTypes(bound.graph.types, {}, ())
+    known: Known = {}
+    for start in (0, 20, 40):
+        compile_shard(phase, ((start, start + 20),), Makes.RESULTS, types, CpuBackend(), known)
+    assert len(known) == 1
+    compile_shard(phase, ((0, 30),), Makes.RESULTS, types, CpuBackend(), known)
+    assert len(known) == 2

@@ -18,10 +18,12 @@ from rho import backend
 from rho.backend.devices.profile import STORE, Backend, DeviceProfile, LinkProfile, Profile
 from rho.backend.reference import interpret
 from rho.backend.run.cluster import resident
+from rho.backend.run.cluster.shipping import shipment
 from rho.backend.run.files import Wanted
 from rho.backend.run.files.stored import StoredInput, mark_of, stored_input
 from rho.backend.run.values import to_numpy
 from rho.backend.schedule.plan.model import Plan, TransferStep
+from rho.backend.schedule.plan.parts import PlannedFile
 from rho.backend.schedule.program.plan_of import plan_of
 from rho.backend.schedule.program.problem_of import problem_of
 from rho.backend.schedule.verify.plans import check_plan
@@ -244,3 +246,9 @@ def test_marks(tmp_path: Path) -> None:
     folder = mark_of(str(path.parent / "m.zarr"))
     (path.parent / "m.zarr" / "1.0").write_bytes(b"")
     assert folder is not None and mark_of(str(path.parent / "m.zarr")) != folder
+
+
+def test_a_plan_is_written_once() -> None:
+    plan = backend.plan(backend.load(program(3).core(), {name: to_numpy(value) for name, value in program(3).data.items()}))
+    plan = replace(plan, program=(PlannedFile("p.rho", ""),))
+    assert shipment(plan, ["fuse"]) is shipment(plan, {"fuse"}) is not shipment(plan, ())
