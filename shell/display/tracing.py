@@ -91,8 +91,7 @@ class Recorder(StageTimes):
             ran = [took for took in self.parts if (took.process, took.queue) == (process, queue)]
             ran.sort(key=lambda took: (took.start, -took.end))
             bars = [self._bar(f"{len(lanes)}.{place}", took) for place, took in enumerate(ran)]
-            is_link = queue not in devices
-            lanes[process, queue] = Lane(str(queue) if is_link else f"{queue} compute", tuple(bars), is_link)
+            lanes[process, queue] = Lane(str(queue), tuple(bars), is_link=queue not in devices)
         return lanes
 
     def _bar(self, key: str, took: Took) -> Bar:
