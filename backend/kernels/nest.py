@@ -3,7 +3,7 @@
 Parallel axes are ordered as the operands lie in memory, the largest deciding; results are laid out in that order, contiguous.
 Neighbouring loops that step evenly through every operand become one.
 
-Neighbours: `build` (makes the kernel for a nest), `backend.run.cpu.compiled` (binds it to arrays).
+Neighbours: `build` (makes the kernel for a nest), `backend.run.cpu.compiled` and `rows` (bind it to arrays).
 """
 
 from __future__ import annotations
@@ -71,6 +71,20 @@ def plan_nest(
         form, (*unit, *order), tuple(map(tuple, groups)), tuple(prod(space[axis] for axis in g) for g in groups),
         tuple(tuple(own[g[-1]] if g else 0 for g in groups) for own in strides),
     )  # fmt: skip
+
+
+def row_nest(space: Numbers, strides: Sequence[Numbers], form: Form = Form.MAP) -> Nest:
+    """Loops in the program's order, the last axis apart; axes that step evenly through every operand are one."""
+    groups: list[list[int]] = []
+    for axis in [axis for axis in range(len(space) - 1) if space[axis] != 1]:
+        if groups and all(own[groups[-1][-1]] == own[axis] * space[axis] for own in strides):
+            groups[-1].append(axis)
+        else:
+            groups.append([axis])
+    groups.append([len(space) - 1])
+    sizes = tuple(prod(space[axis] for axis in group) for group in groups)
+    steps = tuple(tuple(own[group[-1]] for group in groups) for own in strides)
+    return Nest(form, tuple(range(len(space))), tuple(map(tuple, groups)), sizes, steps)
 
 
 def _merge(outer: int, inner: int, space: Numbers, strides: Sequence[Numbers], coordinates: Collection[int]) -> bool:

@@ -22,7 +22,7 @@ from ...kernels import policy
 from ...kernels.build import Body, build_body, build_kernel
 from ...kernels.ir import Form, Stores
 from ...kernels.llvm_leaf import is_installed, vector_bytes
-from ...kernels.nest import Nest
+from ...kernels.nest import Nest, row_nest
 from ...kernels.row_plan import MOST_SIDE
 from ...loops.lower.rows import RowsCode
 from ...schedule.facts.workspace import rows_points
@@ -127,20 +127,7 @@ class RowsRun(CompiledRun):
     def nest(self, arrays: Sequence[NumArray]) -> Nest:
         """Loops in the program's order; axes that step evenly through every operand are one."""
         strides = [strides_over(array, self.space) for array in arrays]
-        groups: list[list[int]] = []
-        for axis in range(len(self.space) - 1):
-            if self.space[axis] == 1:
-                continue
-            if groups and all(own[groups[-1][-1]] == own[axis] * self.space[axis] for own in strides):
-                groups[-1].append(axis)
-            else:
-                groups.append([axis])
-        groups.append([len(self.space) - 1])
-        return Nest(
-            Form.ACROSS if self.is_side else Form.MAP, tuple(range(len(self.space))), tuple(map(tuple, groups)),
-            tuple(prod(self.space[axis] for axis in group) for group in groups),
-            tuple(tuple(own[group[-1]] for group in groups) for own in strides),
-        )  # fmt: skip
+        return row_nest(self.space, strides, Form.ACROSS if self.is_side else Form.MAP)
 
     def code_for(self, arrays: Sequence[NumArray], stores: Stores) -> RowsCode | None:
         for array, kind in zip(arrays, self.operands, strict=True):

@@ -22,17 +22,20 @@ import numpy as np
 from ....typechecker.elements import Kind
 from ....typechecker.sizes import Size
 from ...graph.phases import AxisKind, ReadNode, Structured, ValueId
-from ...kernels.build import Body, build_body, build_kernel, joining_body
-from ...kernels.complexes import PART
+from ...kernels.build import Body, build_body, build_kernel
 from ...kernels.ir import BLOCK, Form, Kernel
 from ...kernels.narrowing import narrow
-from ...kernels.nest import Nest, plan_nest
+from ...kernels.nest import Nest, plan_nest, row_nest
 from ...loops.cuda import CudaText, cuda_text
+from ...loops.lower.card_rows import card_rows
 from ...loops.lower.cards import CardCode, most_of
+from ...loops.lower.rows import RowsCode
+from ...loops.orders import MOST
 from ..cpu.kinds import DTYPES, FILLS
+from ..cpu.layouts import contiguous
 from ..cpu.reduce import identity_array
 from ..cpu.structured import Kernel as Run
-from .layouts import Placed, Reading, compile_reading, whole
+from .layouts import Placed, Reading, compile_reading
 from .modules import Modules
 
 Values: TypeAlias = Mapping[ValueId, Any]
@@ -103,27 +106,20 @@ class Bound:
             words += address, *strides
         for place, (address, result) in enumerate(zip(results, kernel.results, strict=True)):
             on_row = bool(self.is_row) and self.is_row[place]
-            words += address, *_contiguous(sizes[: kernel.result_axes - on_row], result.kind.bytes), *(0 for _ in range(on_row))
+            words += address, *contiguous(sizes[: kernel.result_axes - on_row], result.kind.bytes)[: kernel.result_axes]
         return words
 
 
-def _contiguous(sizes: Sequence[int], bytes: int) -> list[int]:
-    """The strides of an array in row-major order."""
-    steps: list[int] = []
-    for size in reversed(sizes):
-        steps.insert(0, bytes)
-        bytes *= size
-    return steps
-
-
 class Launch:
-    """A phase; its kernels by the layout of the operands."""
+    """A phase; its kernels by the layout of the operands.  `is_row`: of a chain along rows, which results have an item a row."""
 
-    def __init__(self, xp: Any, modules: Modules, body: Body, reads: Sequence[tuple[ValueId, Reading]], space: tuple[int, ...],
-                 operands: Sequence[Kind], scalars: Sequence[int], on_host: Run | None) -> None:  # fmt: skip
+    def __init__(
+        self, xp: Any, modules: Modules, body: Body, reads: Sequence[tuple[ValueId, Reading]], space: tuple[int, ...],
+        operands: Sequence[Kind], scalars: Sequence[int], on_host: Run | None, is_row: tuple[bool, ...] = (),
+    ) -> None:  # fmt: skip
         self.xp, self.modules, self.body, self.reads, self.space = xp, modules, body, reads, space
         self.operands, self.scalars, self.on_host = operands, list(scalars), on_host
-        self.reduces = body.results[0].reduction is not None
+        self.reduces, self.is_row = body.results[0].reduction is not None, is_row
         self.kept: dict[tuple[tuple[int, ...], ...], Bound] = {}
 
     def run(self, values: Values, overwrite: Any) -> tuple[Any, ...]:
@@ -141,11 +137,14 @@ class Launch:
         found = self.kept.get(key)
         if found is None:
             flat = [tuple(0 if n == 1 else s for n, s in zip(self.space, own, strict=True)) for own in strides]
-            nest = plan_nest(self.space, self.reduces, flat, self.body.coordinates)
-            kernel = build_kernel(self.body, nest, self.operands, VECTOR)
-            code = CardCode(kernel) if kernel.form is Form.MAP else CardCode(kernel, most_of(nest.sizes[-1]))
+            nest = row_nest(self.space, flat) if self.is_row else plan_nest(self.space, self.reduces, flat, self.body.coordinates)
+            kernel, length = build_kernel(self.body, nest, self.operands, VECTOR), nest.sizes[-1]
+            if self.is_row:
+                program = card_rows(RowsCode(kernel, self.is_row, 1 << (length - 1).bit_length()))
+            else:
+                program = CardCode(kernel, most_of(length) if self.reduces else MOST).program()
             shape = tuple(self.space[axis] for axis in nest.order)
-            found = self.kept[key] = Bound(kernel, cuda_text(code.program()), nest, shape)
+            found = self.kept[key] = Bound(kernel, cuda_text(program), nest, shape, self.is_row)
         return found
 
     def room(self, bound: Bound, overwrite: Any) -> list[Any]:
@@ -160,7 +159,8 @@ class Launch:
                 if moved.flags.c_contiguous:
                     made.append(moved)
                     continue
-            made.append(self.xp.empty(bound.shape, dtype))
+            on_row = bool(self.is_row) and self.is_row[place]
+            made.append(self.xp.empty(bound.shape[:-1] if on_row else bound.shape, dtype))
         return made
 
     def launch(self, bound: Bound, placed: Sequence[Placed], results: Sequence[Any], scalars: Sequence[int]) -> bool:
@@ -173,7 +173,7 @@ class Launch:
         made: list[Any] = []
         for place, array in enumerate(results):
             if place in self.body.split:
-                made.append(join_parts(self.xp, self.modules, array, results[place + 1]))
+                made.append(join_parts(self.xp, array, results[place + 1]))
             elif place - 1 not in self.body.split:
                 made.append(array)
         order = bound.nest.order
@@ -183,13 +183,8 @@ class Launch:
         return tuple(value.transpose(back) for value in made)
 
 
-def join_parts(xp: Any, modules: Modules, real: Any, imaginary: Any) -> Any:
-    """Complex numbers of two contiguous arrays of floats."""
-    kind = Kind.C64 if real.dtype == np.float32 else Kind.C128
-    if not real.size:
-        return xp.empty(real.shape, DTYPES[kind])
-    read = (ValueId(0), whole), (ValueId(1), whole)
-    parts = [PART[kind]] * 2
-    launch = Launch(xp, modules, joining_body(kind), read, (real.size,), parts, [], None)
-    (made,) = launch.run({ValueId(0): real.reshape(-1), ValueId(1): imaginary.reshape(-1)}, None)
-    return made.reshape(real.shape)
+def join_parts(xp: Any, real: Any, imaginary: Any) -> Any:
+    """Complex numbers of two arrays of floats."""
+    made = xp.empty(real.shape, np.complex64 if real.dtype == np.float32 else np.complex128)
+    made.real[...], made.imag[...] = real, imaginary
+    return made
