@@ -76,7 +76,7 @@ def unknown_name(binding: Binding, scope: Scope, token: Token) -> Problem:
     """E001, with the name that was probably meant."""
     name, span = token.text, binding.of(token)
     scope.outermost().names[name] = None  # one cause, one error
-    if name in binding.definitions:
+    if name in binding.definitions():
         return _defined_below(binding, scope, token)
     before = binding.spelled.text[: binding.base + token.start]
     module = re.search(r"\b([^\W\d]\w*)\.$", before)
@@ -130,13 +130,13 @@ def _meant(binding: Binding, scope: Scope, name: str) -> str | None:
 def _defined_below(binding: Binding, scope: Scope, token: Token) -> Problem:
     """E600 if the definition below needs the one this is in, else E001."""
     name, span = token.text, binding.of(token)
-    offset = binding.definitions[name][0]
-    cycle = cycle_through(binding.definitions, binding.defining, name) if scope.in_dfn and binding.defining else None
+    offset = binding.definitions()[name][0]
+    cycle = cycle_through(binding.definitions(), binding.defining, name) if scope.in_dfn and binding.defining else None
     if cycle is not None:
         scope.outermost().names.update(dict.fromkeys(cycle))
         labels = tuple(
             Label(binding.spelled.span(at, at + len(part)), f"`{part}` is defined here")
-            for part, at in ((part, binding.definitions[part][0]) for part in cycle[:-1])
+            for part, at in ((part, binding.definitions()[part][0]) for part in cycle[:-1])
         )
         message = f"definitions may not need each other, and these form the cycle {' → '.join(cycle)}"
         return binding.problem(Code.E600, message, span, labels=labels, notes=("iterate with `⍣`, `/` or `\\`",))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cache
 
 from . import tree
 from .codes import Code
@@ -68,17 +69,16 @@ def parse(
         message = f"the source has {len(source.text)} characters, and the limit is {MAXIMUM_CHARACTERS}"
         return Parsed(tree.Program(span, (), 0), (Diagnostic(Code.E016, message, Span(source.name, 0, 0)),), names or {})
     spelled = spell(source)
-    pieces = split_statements(spelled)
+    pieces = split_statements(spelled) if remembered is None else remembered.split(spelled)
     origin = index_origin(pieces[0].text) if pieces else None
     if origin is not None:
         pieces = pieces[1:]
     scope = Scope(names=dict(names or {}))
-    binding = Binding(spelled, bind_braces, modules=modules, diagnostics=list(spelled.diagnostics))
-    binding.definitions.update(_definitions(pieces))
+    definitions = cache(lambda: _definitions(pieces))
+    binding = Binding(spelled, bind_braces, modules=modules, definitions=definitions, diagnostics=list(spelled.diagnostics))
     statements: list[tree.Statement] = []
     for piece in pieces:
         binding.base = piece.start
-        binding.defining = _bound_name(piece.text) or ""
         try:
             if _misspelt(spelled, piece):
                 raise Problem(None)
@@ -110,6 +110,7 @@ def _misspelt(spelled: Spelled, piece: Piece) -> bool:
 
 
 def _statement(binding: Binding, scope: Scope, piece: Piece) -> tree.Statement:
+    binding.defining = _bound_name(piece.text) or ""
     if piece.damage is not None:
         raise Problem(piece.damage)
     if is_declaration(piece.text):

@@ -20,9 +20,66 @@ class Span:
     start: int
     end: int
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Span):
+            return NotImplemented
+        return (self.start, self.end, self.file) == (other.start, other.end, other.file)
+
+    def __hash__(self) -> int:
+        return hash((self.file, self.start, self.end))
+
     def to(self, other: Span) -> Span:
         """The smallest span that holds both (same file)."""
-        return Span(self.file, min(self.start, other.start), max(self.end, other.end))
+        return self if other == self else Span(self.file, min(self.start, other.start), max(self.end, other.end))
+
+    def fixed(self) -> Span:
+        """The span as it is now."""
+        return self
+
+
+class Place:
+    """Where a statement starts in this version of its file; it moves with the statement."""
+
+    __slots__ = ("file", "start")
+
+    def __init__(self, file: str, start: int) -> None:
+        self.file, self.start = file, start
+
+
+class PlacedSpan(Span):
+    """A span that moves with its statement, so that a tree is kept from version to version as it is."""
+
+    __slots__ = ("_from", "_place", "_to")
+    _place: Place
+    _from: int
+    _to: int
+
+    def __init__(self, place: Place, start: int, end: int) -> None:
+        """`start` and `end` count from the place."""
+        keep = object.__setattr__
+        keep(self, "_place", place)
+        keep(self, "_from", start)
+        keep(self, "_to", end)
+
+    @property
+    def file(self) -> str:
+        return self._place.file
+
+    @property
+    def start(self) -> int:
+        return self._place.start + self._from
+
+    @property
+    def end(self) -> int:
+        return self._place.start + self._to
+
+    def to(self, other: Span) -> Span:
+        if isinstance(other, PlacedSpan) and other._place is self._place:
+            return PlacedSpan(self._place, min(self._from, other._from), max(self._to, other._to))
+        return super().to(other)
+
+    def fixed(self) -> Span:
+        return Span(self.file, self.start, self.end)
 
 
 @dataclass(frozen=True, slots=True)

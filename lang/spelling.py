@@ -46,9 +46,11 @@ def spell(source: Source) -> Spelled:
     text = source.text
     if text.startswith("#!"):
         source = Source(source.name, text := "⍝" + text[1:])
-    if "`" not in text and not any(alias in text for alias in ALIASES):
-        return Spelled(source.name, text, None, ())
-    return _respell(source)
+    if "`" in text:
+        return _respell(source)
+    if any(alias in text for alias in ALIASES):  # one character for another
+        text = _INTERESTING.sub(lambda found: ALIASES.get(found.group(), found.group()), text)
+    return Spelled(source.name, text, None, ())
 
 
 def _respell(source: Source) -> Spelled:

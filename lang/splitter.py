@@ -8,6 +8,7 @@ too deep.  After an unclosed bracket it resumes at the next line that starts at 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 
 from .codes import Code
 from .diagnostics import Diagnostic, Edit, Fix, Label
@@ -21,10 +22,10 @@ _CLOSERS = {"(": ")", "[": "]", "{": "}"}
 MARGIN = re.compile("\n(?=[^ \t\r\n)\\]}⍝])")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Piece:
-    """One statement: characters `start` to `end` of the spelled text, blanks stripped; `damage` makes it unreadable, `is_open`: a
-    bracket is not closed."""
+    """One statement: characters from `start` of the spelled text, blanks stripped; `damage` makes it unreadable, `is_open`: a
+    bracket is not closed.  In the next version of a text it is the same piece, moved (`split_again`)."""
 
     start: int
     text: str
@@ -34,37 +35,86 @@ class Piece:
 
 def split_statements(spelled: Spelled) -> list[Piece]:
     """The statements in order, empty ones left out."""
+    return list(_pieces(spelled, 0))
+
+
+def split_again(spelled: Spelled, before: Sequence[Piece], earlier: str) -> list[Piece]:
+    """The same; what an edit of the `earlier` text left as it was are the pieces that it had `before`, moved."""
     text = spelled.text
-    pieces: list[Piece] = []
+    same = _alike(earlier, text)
+    ahead = 0
+    while ahead + 1 < len(before) and before[ahead + 1].start < same and not before[ahead].is_open:
+        ahead += 1
+    moved = len(text) - len(earlier)
+    after = len(earlier) - min(_alike(earlier[::-1], text[::-1]), min(len(text), len(earlier)) - same)
+    rest = {piece.start + moved: index for index, piece in enumerate(before) if index >= ahead and piece.start >= after}
+    spoilt = max((index for index, piece in enumerate(before) if piece.damage is not None), default=-1)
+    fresh: list[Piece] = []
+    until = len(before)
+    for piece in _pieces(spelled, before[ahead].start if ahead else 0):
+        index = rest.get(piece.start, spoilt)
+        if index > spoilt:
+            until = index
+            break
+        fresh.append(piece)
+    for known in before[until:]:
+        known.start += moved
+    gone: dict[str, list[Piece]] = {}
+    for piece in reversed(before[ahead:until]):
+        gone.setdefault(piece.text, []).append(piece)
+    return [*before[:ahead], *[_again(piece, gone.get(piece.text)) for piece in fresh], *before[until:]]
+
+
+def _again(piece: Piece, gone: list[Piece] | None) -> Piece:
+    """One of the same text that stood elsewhere, moved, if there is one."""
+    if not gone or piece.damage is not None or gone[-1].damage is not None:
+        return piece
+    known = gone.pop()
+    known.start = piece.start
+    return known
+
+
+def _alike(one: str, other: str) -> int:
+    """How many characters two texts begin with alike."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if one[low:middle] == other[low:middle] else (low, middle - 1)
+    return low
+
+
+def _pieces(spelled: Spelled, start: int) -> Iterator[Piece]:
+    """The statements from a place on that is inside none."""
+    text = spelled.text
     opened: list[int] = []
     damage: Diagnostic | None = None
-    start = at = 0
+    at = start
 
-    def finish(end: int, is_open: bool = False) -> None:
+    def finished(end: int, is_open: bool = False) -> Iterator[Piece]:
         nonlocal damage
         stripped = text[start:end].strip(" \t\r\n\f\u00a0\ufeff")
         if stripped or damage is not None:
-            pieces.append(Piece(text.index(stripped, start) if stripped else start, stripped, damage, is_open))
+            yield Piece(text.index(stripped, start) if stripped else start, stripped, damage, is_open)
         damage = None
 
     while True:
         found = _INTERESTING.search(text, at)
         if found is None:
             if not opened:
-                finish(len(text))
-                return pieces
+                yield from finished(len(text))
+                return
             margin = MARGIN.search(text, opened[0])
             end = len(text) if margin is None else margin.start()
             damage = damage or _unclosed(spelled, max(offset for offset in opened if offset < end))
             opened.clear()
-            finish(end, is_open=True)
+            yield from finished(end, is_open=True)
             start = at = end
             continue
         at = found.end()
         mark = text[found.start()]
         if mark in "⋄\n":
             if not opened:
-                finish(found.start())
+                yield from finished(found.start())
                 start = at
         elif mark in _CLOSERS:
             opened.append(found.start())
@@ -79,7 +129,7 @@ def split_statements(spelled: Spelled) -> list[Piece]:
                 damage = damage or _mismatched(spelled, opener, found.start())
         elif mark == "⍝":
             if not opened:
-                finish(found.start())
+                yield from finished(found.start())
                 start = at
         elif found.group("unended"):
             damage = damage or _unterminated(spelled, found.start(), found.end())

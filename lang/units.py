@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import field
 from enum import Enum
 from typing import NamedTuple, TypeAlias
@@ -12,7 +12,7 @@ from .diagnostics import Diagnostic, Edit, Fix, Label
 from .problems import Problem
 from .records import dataclass
 from .scope import ModuleNames, Scope
-from .source import Span
+from .source import Place, PlacedSpan, Span
 from .spelling import Spelled
 from .tokens import Token
 from .tree import Expression, Function, Operator
@@ -47,8 +47,9 @@ class Unit(NamedTuple):
 class Binding:
     """What binding one statement shares: where it stands, the modules in use, what was found wrong.
 
-    `base` is the statement's offset in the spelled text, `defining` the name its top-level statement binds.
-    `definitions` holds the offset and text of the statement that first binds each top-level name; `trials`
+    `base` is the statement's offset in the spelled text, `defining` the name its top-level statement binds; `place`, of a
+    statement that is kept, is where it stands in the source, and `origin` the offset in the spelled text that this is.
+    `definitions` tells the offset and text of the statement that first binds each top-level name; `trials`
     counts the operators around this whose bodies are being tried out.
     """
 
@@ -57,12 +58,17 @@ class Binding:
     base: int = 0
     modules: ModuleNames | None = None
     module_paths: dict[str, str] = field(default_factory=dict)
-    definitions: dict[str, tuple[int, str]] = field(default_factory=dict)
+    definitions: Callable[[], Mapping[str, tuple[int, str]]] = dict
     defining: str = ""
     diagnostics: list[Diagnostic] = field(default_factory=list)
     trials: int = 0
+    place: Place | None = None
+    origin: int = 0
 
     def span(self, start: int, end: int) -> Span:
+        if self.place is not None:
+            ahead = self.base - self.origin
+            return PlacedSpan(self.place, ahead + start, ahead + end)
         return self.spelled.span(self.base + start, self.base + end)
 
     def of(self, unit: Unit | Token) -> Span:

@@ -64,10 +64,10 @@ class Session:
                 found = checker.check(source, loader.load)
         except RhoError as error:
             sources = {one.name: one for one in (*loader.sources, source)}
-            return Checked(source, None, error.diagnostics, {}, None, sources)
+            return Checked(source, None, error.diagnostics, sources)
         sources = {one.name: one for one in (*loader.sources, source)}
         core, diagnostics = with_blocks(found.core, found.diagnostics, self.devices)
-        return Checked(source, core, told(diagnostics, source, sources), found.types, found.last, sources, found)
+        return Checked(source, core, told(diagnostics, source, sources), sources, found)
 
     def load(
         self, checked: Checked, request: Request, detail: PlanDetail = PlanDetail.STEPS, scheduling: Scheduling | None = None

@@ -43,16 +43,24 @@ class Strictness(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What checking found.  `core` is None when the program is rejected; `types` are those of its names, `last` that of its
-    last value.  `result` is what more can be asked (quantities), None if the text could not be read."""
+    """What checking found.  `core` is None when the program is rejected; `result` is what more can be asked, None if the text
+    could not be read."""
 
     source: Source
     core: Core | None
     diagnostics: tuple[Diagnostic, ...]
-    types: Mapping[str, str]
-    last: str | None
     sources: Mapping[str, Source]
     result: CheckResult | None = None
+
+    @property
+    def types(self) -> Mapping[str, str]:
+        """Types by name."""
+        return {} if self.result is None else self.result.types
+
+    @property
+    def last(self) -> str | None:
+        """The type of the last value."""
+        return None if self.result is None else self.result.last
 
     @property
     def accepted(self) -> bool:

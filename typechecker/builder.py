@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from ..lang.codes import Code
 from ..lang.diagnostics import Diagnostic, Fix, Label
-from ..lang.source import Span
+from ..lang.source import PlacedSpan, Span
 from . import overflow
 from .agreement import principal_frame
 from .clauses import ClauseSite
@@ -44,9 +44,26 @@ MOST_AXES = 15  # as in other APLs; libraries stop at 32 or 64, and a window dou
 MOST_SIZES = 256  # longest literal that is also kept as sizes
 
 
+ASIDE = 1 << 40
+"""Ids from here on are of work aside: those of the program do not depend on it."""
+
+
+class Emitted(NamedTuple):
+    """What a statement left in the root block, and what is known and said of its values; `next` is the id after them."""
+
+    next: int
+    ops: tuple[Op, ...]
+    types: dict[ValueId, ArrayType]
+    spans: dict[ValueId, Span]
+    facts: dict[ValueId, ValueFacts]
+    definitions: dict[ValueId, Op]
+    said: tuple[tuple[ValueId, str | Span], ...]
+
+
 class Snapshot(NamedTuple):
     """What a builder remembers beside ops, as it was."""
 
+    next: int
     mark: tuple[int, ...]
     reports: Reports
     wording: Wording
@@ -72,6 +89,7 @@ class Builder(Conversions):
         self.sequences = Sequences(self._definitions, self.types, self.at_most)
         self._blocks: list[tuple[tuple[ValueId, ...], list[Op]]] = [((), [])]
         self._next_value = 0
+        self._next_aside = ASIDE
 
     # -- values and ops
 
@@ -168,7 +186,7 @@ class Builder(Conversions):
 
     def name(self, x: Operand, name: str) -> None:
         """Remember what the program calls a value (the first name stays)."""
-        self.wording.names.setdefault(x.value, name)
+        self.wording.add(x.value, name)
 
     def scalar(self, function: str, args: Sequence[Operand], element: Element, span: Span, parameter: int = 0) -> Operand:
         """Element-wise work with prefix agreement (E101); operands already have the compute kind."""
@@ -316,15 +334,56 @@ class Builder(Conversions):
 
     def snapshot(self, fresh_names: bool) -> Snapshot:
         """Where work starts that is to leave no trace: what it reports is apart from what was reported before."""
-        before = Snapshot(self.mark(), self.reports, self.wording, self.sizes, self.ledger.clause_site)
+        before = Snapshot(self._next_value, self.mark(), self.reports, self.wording, self.sizes, self.ledger.clause_site)
         self.reports, self.wording, self.sizes = self.reports.trial(), self.wording.trial(), self.sizes.trial(fresh_names)
+        self._next_value = max(self._next_value, self._next_aside)
         return before
 
     def restore(self, before: Snapshot) -> None:
-        """Undo everything since `snapshot`; only ids stay used up."""
+        """Undo everything since `snapshot`; only ids of work aside stay used up."""
+        self._next_aside = self._next_value
+        self._next_value = before.next if before.next < ASIDE else self._next_value
         self.reports, self.wording, self.sizes = before.reports, before.wording, before.sizes
         self.ledger.clause_site = before.clause_site
         self.rollback(before.mark)
+
+    # -- statements done again
+
+    def counts(self) -> tuple[int, ...]:
+        """Where a statement starts, for `emitted_since`: what is reported, its first value and op, and what there is besides."""
+        self.wording.said.clear()
+        ledger, reports = self.ledger, self.reports
+        more = (len(ledger.promises), len(ledger.input_sites), len(reports.warnings))
+        return (len(reports.diagnostics), self._next_value, len(self._blocks[0][1]), *ledger.mark(), *more, *self.sizes.counts())
+
+    def emitted_since(self, counts: tuple[int, ...]) -> Emitted | None:
+        """What a statement emitted; None if it did more: reported, required or named a size, or has spans that do not move."""
+        said = tuple(self.wording.said)
+        reported, first, ops, *more = counts
+        now = self.counts()
+        if now[0] != reported or list(now[3:]) != more:
+            return None
+        values = [ValueId(value) for value in range(first, self._next_value)]
+        spans = {value: self.spans[value] for value in values}
+        facts = {value: self.facts[value] for value in values if value in self.facts}
+        seen = [*spans.values(), *[word for _, word in said if isinstance(word, Span)]]
+        seen += [known.selected for known in facts.values() if known.selected is not None]
+        if not all(isinstance(span, PlacedSpan) for span in seen):
+            return None
+        types = {value: self.types[value] for value in values}
+        definitions = {value: self._definitions[value] for value in values if value in self._definitions}
+        return Emitted(self._next_value, tuple(self._blocks[0][1][ops:]), types, spans, facts, definitions, said)
+
+    def emit_again(self, done: Emitted) -> None:
+        """The same values and ops, after the same ones before."""
+        self._next_value = done.next
+        self._blocks[0][1].extend(done.ops)
+        self.types.update(done.types)
+        self.spans.update(done.spans)
+        self.facts.update(done.facts)
+        self._definitions.update(done.definitions)
+        for value, word in done.said:
+            self.wording.add(value, word)
 
     # -- diagnostics
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ..lang.diagnostics import Diagnostic
@@ -27,16 +28,33 @@ LoadModule = Callable[[str, str | None], Source | None]
 """(library name or path, importing file) → the module's source, None if there is none."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CheckResult:
-    """`core` is None if there is an error.  `types` are the top-level names' types as text, `last` the type of the last
-    expression statement or binding.  Quantities are worked out when asked for."""
+    """`core` is None if there is an error.  Types as text and quantities are worked out when asked for."""
 
     core: Core | None
     diagnostics: tuple[Diagnostic, ...]
-    types: Mapping[str, str]
-    last: str | None
     elaborated: Elaborated = field(repr=False, compare=False)
+
+    @cached_property
+    def types(self) -> Mapping[str, str]:
+        """The top-level names' types."""
+        found: dict[str, str] = {}
+        for name, entry in self.elaborated.names.items():
+            if isinstance(entry, (Operand, TupleOperand)):
+                found[name] = show_value_type(entry)
+            elif isinstance(entry, Module):
+                found[name] = "module"
+            elif isinstance(entry, OperatorValue):
+                found[name] = "operator"
+            elif is_function(entry):
+                found[name] = "function"
+        return found
+
+    @property
+    def last(self) -> str | None:
+        """The type of the last expression statement or binding."""
+        return None if self.elaborated.last is None else show_value_type(self.elaborated.last)
 
     def quantities(self) -> tuple[NamedQuantity, ...]:
         """How often the elements of inputs and named values are read; none if there is an error."""
@@ -104,18 +122,7 @@ def check(
     """Check a program.  `index_origin` overrides what the file says (for `eval --lines` and corpora); `memory` is what a
     `Checker` keeps from earlier versions."""
     done = elaborate(source, load_module, strict=strict, index_origin=index_origin, memory=memory)
-    types: dict[str, str] = {}
-    for name, entry in done.names.items():
-        if isinstance(entry, (Operand, TupleOperand)):
-            types[name] = show_value_type(entry)
-        elif isinstance(entry, Module):
-            types[name] = "module"
-        elif isinstance(entry, OperatorValue):
-            types[name] = "operator"
-        elif is_function(entry):
-            types[name] = "function"
-    last = None if done.last is None else show_value_type(done.last)
-    return CheckResult(done.core, done.diagnostics, types, last, done)
+    return CheckResult(done.core, done.diagnostics, done)
 
 
 def show_value_type(value: Value) -> str:

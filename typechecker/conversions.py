@@ -90,7 +90,7 @@ class Conversions:
         static = x.static if kind is Kind.I64 else None
         made = self.emit(lambda r: Scalar(r, function, (x.value,)), ArrayType(target, x.type.shape), span, static=static,
                          constant=constant)  # fmt: skip
-        self.wording.uses[made.value] = self.where(x)  # messages point at what the program mentions
+        self.wording.add(made.value, self.where(x))  # messages point at what the program mentions
         return made
 
     def to_bool(self, x: Operand, span: Span) -> Operand:

@@ -166,7 +166,8 @@ class Gather:
     """result[a… i… b…] = arg[a… indices[i…] b…]: select along `axis`.
 
     `checked`: indices are not proved in range, so a run checks every one (E310).  `fills`: index -1 gives a fill.
-    `shift`: the indices are counts of bits, checked for a shift of this kind.
+    `shift`: the indices are counts of bits, checked for a shift of this kind.  `place`: which axis it is, of how many, where the
+    program indexes an array of several axes.
     """
 
     result: ValueId
@@ -176,6 +177,7 @@ class Gather:
     checked: bool
     fills: bool = False
     shift: Kind | None = None
+    place: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,22 +16,30 @@ from .obligations import Relation, SizeFact
 from .sizes import Size, SizeOrigin, SizeVariable, product, variable
 from .types import ArrayType
 
+ASIDE = 1 << 40
+"""Ids from here on are of work aside."""
+
 
 @dataclass(slots=True)
 class NamedSizes:
-    """`spans` says where and why a size came to be; ids count up in the order of creation."""
+    """`spans` says where and why a size came to be; ids count up in the order of creation, those of work aside on their own."""
 
     spans: dict[SizeVariable, tuple[Span, str]] = field(default_factory=dict)
     names: dict[str, int] = field(default_factory=dict)
     next: list[int] = field(default_factory=lambda: [0])
+    _aside: list[int] = field(default_factory=lambda: [ASIDE])
     _masks: dict[ValueId, SizeVariable] = field(default_factory=dict)
     _values: dict[ValueId, SizeVariable] = field(default_factory=dict)
     _same: dict[ValueId, ValueId] = field(default_factory=dict)
 
     def trial(self, fresh_names: bool) -> NamedSizes:
-        """For work that is to leave no trace: only ids stay used up."""
+        """For work that is to leave no trace."""
         names = {} if fresh_names else dict(self.names)
-        return NamedSizes(self.spans, names, self.next, dict(self._masks), dict(self._values), dict(self._same))
+        return NamedSizes(self.spans, names, self._aside, self._aside, dict(self._masks), dict(self._values), dict(self._same))
+
+    def counts(self) -> tuple[int, ...]:
+        """How many sizes there are, and what names them."""
+        return (self.next[0], len(self._masks), len(self._values), len(self._same))
 
     def create(self, name: str, origin: SizeOrigin, cap: Size | None = None, minimum: int = 0) -> SizeVariable:
         """A new size variable."""

@@ -25,7 +25,8 @@ from .frames import Arrays, Call, Function, Operation, in_order, whole
 from .sorting import selects, sorted_items, sorted_rows
 
 
-def check_indices(indices: NumArray, size: int, *, checked: bool, least: int = 0, shift: object = None) -> None:
+def check_indices(indices: NumArray, size: int, *, checked: bool, least: int = 0, shift: object = None, place: object = None
+                  ) -> None:  # fmt: skip
     """Fail with the first index that is not in `least` … size-1."""
     if not indices.size or (int(indices.min()) >= least and int(indices.max()) < size):
         return
@@ -33,7 +34,7 @@ def check_indices(indices: NumArray, size: int, *, checked: bool, least: int = 0
     index = int(indices[wrong].reshape(-1)[0])
     if not checked:
         raise AssertionError(f"index {index} was proved to be below {size}")
-    raise outside(index, size, shift)
+    raise outside(index, size, shift, place)
 
 
 def gather(call: Call, arrays: Arrays) -> Arrays:
@@ -50,7 +51,7 @@ def gather(call: Call, arrays: Arrays) -> Arrays:
     length = cell[axis]
     indices = indices.astype(np.intp, copy=False)
     check_indices(indices, length, checked=call.flag("checked"), least=-1 if fills else 0,
-                  shift=call.phase.attributes.get("shift"))  # fmt: skip
+                  shift=call.phase.attributes.get("shift"), place=call.phase.attributes.get("place"))  # fmt: skip
     absent = indices < 0 if fills else None
     if absent is not None and not absent.any():
         absent = None
@@ -100,8 +101,8 @@ def update(call: Call, arrays: Arrays) -> Arrays:
         next(supply).astype(np.int64, copy=False) if has else np.arange(length)[np.newaxis]
         for has, length in zip(indexed, cell, strict=True)
     ]
-    for choice, length in zip(choices, cell, strict=True):
-        check_indices(choice, length, checked=call.flag("checked"))
+    for axis, (choice, length) in enumerate(zip(choices, cell, strict=True)):
+        check_indices(choice, length, checked=call.flag("checked"), place=(axis, len(cell)))
     last = max((axis + 1 for axis, has in enumerate(indexed) if has), default=0)
     selection = tuple(n for choice in choices[:last] for n in choice.shape[1:])
     places: NumArray = np.arange(count).reshape(count, *[1] * len(selection))

@@ -130,10 +130,11 @@ def _box(op: c.Op, view: View) -> Array:
 def _select(op: c.Op, view: View) -> Array:
     match op:
         case c.Gather():
-            return selection.gather(view.value(op.arg), view.value(op.indices), op.axis, op.checked, op.fills, op.shift)
+            arg, indices = view.value(op.arg), view.value(op.indices)
+            return selection.gather(arg, indices, op.axis, op.checked, op.fills, op.shift, op.place)
         case c.Update():
-            indices = [None if i is None else view.value(i) for i in op.indices]
-            return selection.update(view.value(op.arg), indices, view.value(op.value), op.checked)
+            choices = [None if i is None else view.value(i) for i in op.indices]
+            return selection.update(view.value(op.arg), choices, view.value(op.value), op.checked)
         case c.MaskUpdate():
             return selection.mask_update(view.value(op.arg), view.value(op.mask), view.value(op.value))
         case c.Compress():

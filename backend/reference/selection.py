@@ -19,23 +19,25 @@ from .indexing import at, build, cells, integers, offset, positions
 from .structure import reshape
 
 
-def check_index(index: int, size: int, checked: bool, shift: Kind | None = None) -> None:
+def check_index(index: int, size: int, checked: bool, shift: Kind | None = None,
+                place: tuple[int, int] | None = None) -> None:  # fmt: skip
     """Fail unless 0 ≤ index < size (positions count from 0 here)."""
     if 0 <= index < size:
         return
     if not checked:
         raise InternalError(f"index {index} was proved to be below {size}")
-    raise outside(index, size, shift)
+    raise outside(index, size, shift, place)
 
 
 def gather(
-    value: Array, indices: Array, axis: int, checked: bool, fills: bool, shift: Kind | None = None
-) -> Array:
+    value: Array, indices: Array, axis: int, checked: bool, fills: bool, shift: Kind | None = None,
+    place: tuple[int, int] | None = None,
+) -> Array:  # fmt: skip
     """result[a… i… b…] = value[a… indices[i…] b…]."""
     chosen = integers(indices)
     for index in chosen:
         if not (fills and index == -1):
-            check_index(index, value.shape[axis], checked, shift)
+            check_index(index, value.shape[axis], checked, shift, place)
     shape = (*value.shape[:axis], *indices.shape, *value.shape[axis + 1 :])
     fill = fill_of(value.kind)
 
@@ -53,7 +55,7 @@ def update(value: Array, indices: Sequence[Array | None], replacement: Array, ch
         size = value.shape[axis]
         choices.append(Array(Kind.I64, (size,), tuple(range(size))) if index is None else index)
         for chosen in integers(choices[-1]):
-            check_index(chosen, size, checked)
+            check_index(chosen, size, checked, place=(axis, value.rank))
     selection_shape = [size for choice in choices for size in choice.shape]
     data = list(value.data)
     for p in positions(selection_shape):

@@ -42,7 +42,7 @@ def iteration_of(phase: Loop | Fold | Map, number: int) -> Label | None:
     if isinstance(phase, Map) and len(phase.frame) > 1:
         return None
     what = "in iteration" if isinstance(phase, Loop) else "in cell" if isinstance(phase, Map) else "at item"
-    return Label(phase.span, f"{what} {number} (counted from 0)")
+    return Label(phase.span, f"{what} {number:,} (counted from 0)")
 
 
 def locate(error: BaseException, label: Label | None) -> None:
@@ -57,11 +57,14 @@ def locate(error: BaseException, label: Label | None) -> None:
         )
 
 
-def outside(index: int, size: int, shift: object = None) -> CheckFailed:
-    """An index outside its axis, or a count of bits of a `shift` of this kind."""
+def outside(index: int, size: int, shift: object = None, place: object = None) -> CheckFailed:
+    """An index outside its axis, or a count of bits of a `shift` of this kind; `place`: which axis it is, of how many."""
     if shift:
         return CheckFailed(Code.E310, f"a shift of {shift} is by 0 to {size - 1} bits, but this is {shown(index)}")
-    return CheckFailed(Code.E310, f"index {shown(index)} (counted from 0) is outside an axis of length {size}")
+    where = ""
+    if isinstance(place, tuple) and place[1] > 1:
+        where = f": [{';' * place[0]}{shown(index)}{';' * (place[1] - 1 - place[0])}]"
+    return CheckFailed(Code.E310, f"index {shown(index)} (counted from 0) is outside an axis of length {size}{where}")
 
 
 def shown(value: complex | float | int | bool) -> str:

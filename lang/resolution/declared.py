@@ -44,7 +44,7 @@ def _use(walk: Walk, text: str, start: int) -> None:
     path = re.compile(TEXT).search(text, start)
     if path is not None:
         name, file = re.split(r"[/\\]", path.group()[1:-1])[-1].removesuffix(".rho"), path.group()[1:-1]
-        span = walk.spelled.span(walk.base + path.start(), walk.base + path.end())
+        span = walk.between(path.start(), path.end())
     else:
         word = _WORD.search(text, start)
         if word is None:
@@ -84,7 +84,7 @@ def _named(walk: Walk, text: str, start: int, keyword: str) -> None:
         if found is not None:
             walk.mention(found, walk.span(name), Access.READ)
     else:
-        walk.pending.setdefault(name.text, []).append(walk.span(name))
+        walk.pending[name.text] = (*walk.pending.get(name.text, ()), walk.span(name))
     if keyword not in ("param", "output"):
         _sizes(walk, text, name.end, type_end, local)
     if where is not None:
@@ -113,7 +113,7 @@ def _sizes(walk: Walk, text: str, start: int, end: int, local: dict[str, Symbol]
             continue
         if token.text in _NOT_SIZES:
             continue
-        name = token._replace(start=token.start + start, end=token.end + start)
+        name = Token(token.kind, token.start + start, token.end + start, token.text)
         _size(walk, name, SymbolKind.ELEMENT if token.text[:1].isupper() and not inside else SymbolKind.SIZE, local)
 
 
@@ -126,7 +126,7 @@ def _size(walk: Walk, name: Token, kind: SymbolKind, local: dict[str, Symbol] | 
     elif name.text in known:
         walk.mention(known[name.text], span, Access.READ)
     else:
-        symbol = Symbol(name.text, kind, span, walk.statement, walk.statement)
+        symbol = Symbol(name.text, kind, span, walk.statement)
         known[name.text] = symbol
         walk.symbols.append(symbol)
         walk.mention(symbol, span, Access.BIND)
@@ -151,7 +151,7 @@ def finish(walk: Walk, schedules: list[Piece]) -> None:
                 walk.mention(found, walk.span(_token(word)), Access.READ)
     for name, spans in walk.pending.items():
         span: Span = spans[-1]
-        symbol = Symbol(name, SymbolKind.FUNCTION, span, span, Span(span.file, span.end, walk.top.end))
+        symbol = Symbol(name, SymbolKind.FUNCTION, span, span)
         walk.symbols.append(symbol)
         for declared in spans:
             walk.mention(symbol, declared, Access.DECLARE)

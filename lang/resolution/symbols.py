@@ -34,19 +34,17 @@ class Access(Enum):
 
 @dataclass(slots=True, eq=False)
 class Symbol:
-    """One binding.  `span` is the name where it is bound, `statement` the top-level statement that binds it, `extent` the part
-    of the text in which it is in scope; `path` is the file of a module; `given`: it was in scope before the text."""
+    """One binding.  `span` is the name where it is bound, `statement` the top-level statement that binds it, after which it is in
+    scope; `path` is the file of a module; `given`: it was in scope before the text."""
 
     name: str
     kind: SymbolKind
     span: Span
     statement: Span
-    extent: Span
     depth: int = 0
     path: str | None = None
     declared: Span | None = None
     given: bool = False
-    mentions: list[Mention] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,10 +59,9 @@ class Mention:
 
 @dataclass(slots=True)
 class Frame:
-    """One block's names: their classes for the binder's questions, their symbols for ours; `end` is where the block ends."""
+    """One block's names: their classes for the binder's questions, their symbols for ours."""
 
     scope: Scope
-    end: int
     parent: Frame | None = None
     symbols: dict[str, Symbol] = field(default_factory=dict)
     bound: list[Symbol] = field(default_factory=list)
@@ -110,7 +107,7 @@ class Index:
         around = [frame for span, frame in self.blocks if span.start < offset < span.end]
         for frame in (self.top, *sorted(around, key=lambda frame: frame.depth)):
             for symbol in frame.bound:
-                if symbol.extent.start <= offset or (symbol.depth and symbol.span.end < offset):
+                if symbol.statement.end <= offset or (symbol.depth and symbol.span.end < offset):
                     found[symbol.name] = symbol
         return found
 

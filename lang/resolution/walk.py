@@ -15,9 +15,8 @@ from collections.abc import Mapping
 
 from ..lexer import ARGUMENTS, TokenKind
 from ..names import is_member
-from ..scope import Scope
 from ..sequences import function_start
-from ..source import Source, Span
+from ..source import Place, PlacedSpan, Source, Span
 from ..spelling import Spelled
 from ..statements import class_by_content, ends_in_function
 from ..tokens import Token, split_at
@@ -37,38 +36,71 @@ GIVEN = {
 }  # fmt: skip
 
 
-class Walk:
-    """The state of one walk over a text."""
+Known = tuple[Symbol | None, NameClass | None, Symbol | None, tuple[Span, ...] | None]
+"""What a word stands for at top level with its class, and as a size, and the signatures whose binding is still to come."""
 
-    def __init__(self, source: Source, spelled: Spelled, given: Mapping[str, SymbolKind]) -> None:
+
+class Walk:
+    """The state of one walk over a text, which fills `top`.  `place`, of a statement that is kept, is where it stands; `origin`
+    its offset in the spelled text."""
+
+    def __init__(self, source: Source, spelled: Spelled, given: Mapping[str, SymbolKind], top: Frame) -> None:
         self.spelled = spelled
         self.source = source
-        self.base = 0
+        self.base = self.origin = 0
+        self.place: Place | None = None
         self.statement = Span(source.name, 0, 0)
-        self.top = Frame(Scope(), len(source.text))
+        self.top = top
+        for filled in (top.symbols, top.bound, top.scope.names):
+            filled.clear()
         self.symbols: list[Symbol] = []
         self.mentions: list[Mention] = []
         self.braces: list[tuple[Span, Frame]] = []
-        self.pending: dict[str, list[Span]] = {}
+        self.pending: dict[str, tuple[Span, ...]] = {}
         self.sizes: dict[str, Symbol] = {}
         for name, kind in given.items():
-            known = Symbol(name, kind, self.statement, self.statement, Span(source.name, 0, self.top.end), given=True)
+            known = Symbol(name, kind, self.statement, self.statement, given=True)
             self.enter(self.top, known, GIVEN.get(kind, NameClass.ARRAY))
 
     def span(self, token: Token) -> Span:
-        return self.spelled.span(self.base + token.start, self.base + token.end)
+        return self.between(token.start, token.end)
+
+    def between(self, start: int, end: int) -> Span:
+        """The span of a part of what is being read."""
+        if self.place is None:
+            return self.spelled.span(self.base + start, self.base + end)
+        ahead = self.base - self.origin
+        return PlacedSpan(self.place, ahead + start, ahead + end)
+
+    def known(self, word: str) -> Known:
+        return self.top.symbols.get(word), self.top.scope.names.get(word), self.sizes.get(word), self.pending.get(word)
+
+    def knows(self, word: str, known: Known) -> bool:
+        """Does a word stand for the very same?"""
+        symbol, _, size, pending = known
+        return self.top.symbols.get(word) is symbol and self.sizes.get(word) is size and self.pending.get(word) is pending
+
+    def learn(self, word: str, known: Known) -> None:
+        """A word stands for this from here on."""
+        symbol, name_class, size, pending = known
+        if symbol is not None and name_class is not None:
+            self.enter(self.top, symbol, name_class)
+        if size is not None:
+            self.sizes[word] = size
+        if pending is None:
+            self.pending.pop(word, None)
+        else:
+            self.pending[word] = pending
 
     def mention(self, symbol: Symbol, span: Span, access: Access, member: str | None = None) -> None:
-        found = Mention(span, symbol, access, member)
-        symbol.mentions.append(found)
-        self.mentions.append(found)
+        self.mentions.append(Mention(span, symbol, access, member))
 
     def create(self, frame: Frame, name: str, kind: SymbolKind, span: Span) -> Symbol:
         """A new binding, its signature attached; not yet in scope."""
-        symbol = Symbol(name, kind, span, self.statement, Span(span.file, self.statement.end, frame.end), frame.depth)
+        symbol = Symbol(name, kind, span, self.statement, frame.depth)
         self.symbols.append(symbol)
         frame.bound.append(symbol)
-        for declared in self.pending.pop(name, []) if frame is self.top else []:
+        for declared in self.pending.pop(name, ()) if frame is self.top else []:
             symbol.declared = declared
             self.mention(symbol, declared, Access.DECLARE)
         self.mention(symbol, span, Access.BIND)
@@ -125,7 +157,7 @@ class Walk:
     def braced(self, token: Token, frame: Frame) -> None:
         """A dfn: a block of its own."""
         span = self.span(token)
-        inner = Frame(frame.scope.inner(), max(span.end - 1, span.start), frame)
+        inner = Frame(frame.scope.inner(), frame)
         self.braces.append((span, inner))
         for part in split_at(token.items, TokenKind.SEPARATOR):
             colon = next((index for index, item in enumerate(part) if item.kind is TokenKind.COLON), None)

@@ -15,7 +15,7 @@ from ...lang import habits_told
 from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, RhoError
 from ...lang.module_names import LIBRARY_PREFIX
-from ...lang.resolution import index_of
+from ...lang.resolution import Indexer
 from ...lang.resolution.symbols import Index
 from ...lang.source import Source, Span
 from ...typechecker.incremental import Checker
@@ -31,12 +31,13 @@ from .uris import path_of
 class Document:
     """One version of an open text.  `checked` and `index` are worked out once."""
 
-    def __init__(self, uri: str, version: int, lines: Lines, checker: Checker, folder: Folder) -> None:
+    def __init__(self, uri: str, version: int, lines: Lines, checker: Checker, indexer: Indexer, folder: Folder) -> None:
         self.uri = uri
         self.name = path_of(uri)
         self.version = version
         self.lines = lines
         self._checker = checker
+        self._indexer = indexer
         self._folder = folder
 
     @property
@@ -49,7 +50,7 @@ class Document:
 
     @cached_property
     def index(self) -> Index:
-        return index_of(self.source)
+        return self._indexer.index(self.source)
 
     @cached_property
     def checked(self) -> Checked:
@@ -68,19 +69,19 @@ class Document:
         sources = {one.name: one for one in (*loader.sources, self.source)}
         diagnostics = told(all_found, self.source, sources)
         remarks = habits_told.notes(self.source, diagnostics)
-        return Checked(self.source, core, (*diagnostics, *remarks), found.types, found.last, sources, found)
+        return Checked(self.source, core, (*diagnostics, *remarks), sources, found)
 
     def _refused(self, diagnostics: Sequence[Diagnostic], loader: _OpenFirst) -> Checked:
         sources = {one.name: one for one in (*loader.sources, self.source)}
-        return Checked(self.source, None, tuple(diagnostics), {}, None, sources)
+        return Checked(self.source, None, tuple(diagnostics), sources)
 
     def after(self, version: int, changes: Sequence[Change]) -> Document:
         """The next version."""
-        return Document(self.uri, version, changed(self.lines, changes), self._checker, self._folder)
+        return Document(self.uri, version, changed(self.lines, changes), self._checker, self._indexer, self._folder)
 
     def again(self) -> Document:
         """The same version, to be checked once more because a module changed."""
-        return Document(self.uri, self.version, self.lines, self._checker, self._folder)
+        return Document(self.uri, self.version, self.lines, self._checker, self._indexer, self._folder)
 
     def others(self) -> list[Document]:
         """The other open documents."""
@@ -104,7 +105,7 @@ class Folder:
     documents: dict[str, Document] = field(default_factory=dict)
 
     def open(self, uri: str, version: int, text: str) -> Document:
-        document = Document(uri, version, Lines(text, self.encoding), Checker(strict=self.strict), self)
+        document = Document(uri, version, Lines(text, self.encoding), Checker(strict=self.strict), Indexer(), self)
         self.documents[uri] = document
         return document
 

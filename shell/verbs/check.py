@@ -155,7 +155,7 @@ def _check(session: Session, file: str, console: Console, checker: Checker | Non
     try:
         return session.check(read_source(file), checker)
     except Undecodable as error:
-        return Checked(error.source, None, error.diagnostics, {}, None, {error.source.name: error.source})
+        return Checked(error.source, None, error.diagnostics, {error.source.name: error.source})
 
 
 def _report(

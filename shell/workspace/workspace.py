@@ -256,7 +256,7 @@ class Workspace:
         try:
             layout = self._layout(self.state, spelled)
         except _Stopped as stopped:
-            return Asked(Layout(), Checked(source, None, stopped.diagnostics, {}, None, {}), stopped.diagnostics)
+            return Asked(Layout(), Checked(source, None, stopped.diagnostics, {}), stopped.diagnostics)
         checked = self.session.check(layout.source, checker or self._checker)
         return Asked(layout, checked, tuple(_about(checked.diagnostics, layout)))
 

@@ -41,6 +41,6 @@ def test_the_first_piece_that_fails(has_native: bool, threads: int, nanoseconds:
 
 
 def test_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sharing, "entry", lambda address, nanoseconds: lambda words: NO_MEMORY)
+    monkeypatch.setattr(sharing.Pieces, "on", lambda pieces, words: NO_MEMORY)
     with pytest.raises(MemoryError):
         sharing.run_once(0, [()], 1, 0.0, None)

@@ -107,8 +107,9 @@ def test_every_name_of_a_good_program_is_resolved(path: Path) -> None:
     index = index_of(source)
     mentioned = {m.span.start for m in index.mentions}
     for symbol in index.symbols:
-        assert symbol.mentions and all(source.text[m.span.start : m.span.end] == symbol.name for m in symbol.mentions
-                                       if m.member is None and symbol.kind is not SymbolKind.MODULE)  # fmt: skip
+        mine = [m for m in index.mentions if m.symbol is symbol]
+        assert mine and all(source.text[m.span.start : m.span.end] == symbol.name for m in mine
+                            if m.member is None and symbol.kind is not SymbolKind.MODULE)  # fmt: skip
     program, _ = parse_program(source)
     pending: list[object] = [*program.statements]
     while pending:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from share import repeats
 
-from rho.lang import remembered
 from rho.lang.diagnostics import Diagnostic
 from rho.lang.parser import parse_program
 from rho.lang.remembered import Statements
+from rho.lang.resolution import Indexer, index_of
+from rho.lang.resolution.symbols import Index, Symbol
 from rho.lang.source import Source, Span
+from rho.lang.spelling import spell
+from rho.lang.splitter import Piece, split_again, split_statements
 from rho.typechecker.check import CheckResult, check
-from rho.typechecker.elaborate import definitions, signature_form
+from rho.typechecker.elaborate import definitions, programs, signature_form
 from rho.typechecker.incremental import Checker
 
 MODULE = "area : f64[n] → f64[n] → f64[n]\narea ← {⍺×⍵}\nfirst ← {1↑⍵}\nten ← 10.5\n"
@@ -136,6 +138,75 @@ def test_remembered_statements_are_the_ones_read_anew(versions: list[str]) -> No
         assert parse_program(source, remembered=remembered) == parse_program(source)
 
 
+@st.composite
+def typed(draw: st.DrawFn) -> list[str]:
+    """Versions of a program, each a few characters typed or deleted in the one before."""
+    text = "\n".join(['use "./geo.rho"', 'input x : f64[n] ← "x.npy"', *draw(st.lists(statements(), min_size=2, max_size=9))])
+    versions = [text]
+    for _ in range(draw(st.integers(1, 6))):
+        at = draw(st.integers(0, len(text)))
+        words = st.sampled_from(["⍝\n", "{\n}", "` iota 3", "f ← {⍵}\n"])
+        new = draw(st.one_of(st.text("fgx1⍵+←:⋄\n {}()[]'⍝`−", max_size=3), words))
+        text = text[:at] + new + text[at + draw(st.integers(0, 4)) :]
+        versions.append(text)
+    return versions
+
+
+@settings(max_examples=repeats(600), deadline=None)
+@given(typed())
+def test_every_keystroke_is_as_checked_alone(versions: list[str]) -> None:
+    checker, remembered, indexer = Checker(load), Statements(), Indexer()
+    before: tuple[list[Piece], str] = ([], "")
+    for version in versions:
+        source = Source("a.rho", version)
+        spelled = spell(source)
+        before = split_again(spelled, *before), spelled.text
+        assert list(map(cut, before[0])) == list(map(cut, split_statements(spelled)))
+        assert parse_program(source, remembered=remembered) == parse_program(source)
+        assert shown(checker.check(source)) == shown(check(source, load_module=load))
+        assert named(indexer.index(source)) == named(index_of(source))
+
+
+def named(index: Index) -> tuple[object, ...]:
+    """What an index tells of names."""
+
+    def symbol(one: Symbol) -> tuple[object, ...]:
+        return one.name, one.kind, one.span, one.statement, one.depth, one.path, one.declared
+
+    mentions = [(one.span, symbol(one.symbol), one.access, one.member) for one in index.mentions]
+    visible = [{name: symbol(one) for name, one in index.visible(at).items()} for at in range(0, len(index.spelled.text), 7)]
+    return [symbol(one) for one in index.symbols], mentions, visible, index.top.symbols.keys()
+
+
+def cut(piece: Piece) -> tuple[object, ...]:
+    return piece.start, piece.text, piece.damage, piece.is_open
+
+
+def test_what_an_edit_leaves_as_it_was_is_not_elaborated_again(monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    found: list[str] = []
+    before = programs._statement
+
+    def noted(run, statement, *rest, **more):  # type: ignore[no-untyped-def]
+        found.append(type(statement).__name__)
+        return before(run, statement, *rest, **more)
+
+    monkeypatch.setattr(programs, "_statement", noted)
+    checker = Checker()
+    values = "".join(f"v{i} ← x × {i}\n" for i in range(20))
+    text = "input x : f64[n]\n" + SCRIPT + values
+    checker.check(Source("a.rho", text))
+    assert len(found) == 61
+    for version in (text.replace("÷7+", "÷70+"), text.replace("÷7+", "÷7+≢"), text.replace("÷7+", "÷7+1 2,⍵+")):
+        found.clear()
+        source = Source("a.rho", version)
+        result = checker.check(source)
+        assert found == ["Input", "BindFunction"]
+        assert shown(result) == shown(check(source))
+    found.clear()
+    checker.check(Source("a.rho", text.replace("v3 ← x × 3", "v3 ← x × 33")))
+    assert found == ["Input", "BindFunction", *["BindArray"] * 17]
+
+
 SCRIPT = "\n".join(f"d{i} : f64[n] → f64\nd{i} ← {{(+/⍵)÷{i}+≢⍵}}\n" for i in range(20))
 
 
@@ -234,16 +305,3 @@ def test_a_signature_is_read_again_where_a_param_that_it_names_is_gone() -> None
     assert checker.check(without).diagnostics == found
 
 
-def test_a_statement_moves_from_where_it_stood_last() -> None:
-    moved: list[int] = []
-    before = remembered.shifted
-    checker = Checker()
-    lines = "".join(f"v{i} ← {i}+⍳3\n" for i in range(5))
-    checker.check(Source("a.rho", lines))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(remembered, "shifted", lambda node, by: moved.append(by) or before(node, by))
-        for blanks in (1, 2, 2, 0):
-            source = Source("a.rho", "\n" * blanks + lines)
-            result = checker.check(source)
-            assert result.core is not None and result.core.spans == check(source).core.spans  # type: ignore[union-attr]
-    assert moved == [1] * 5 + [1] * 5 + [-2] * 5

@@ -44,7 +44,7 @@ def bind_array(
         value = ctx.expression(ctx, statement.value, scope)
         if wanted is not None:
             if isinstance(value, Operand):
-                ctx.builder.wording.uses[value.value] = statement.value.span
+                ctx.builder.wording.add(value.value, statement.value.span)
             what = f"`{target.name}`" if isinstance(target, tree.NameTarget) else "this binding"
             value = matching.conform(ctx, value, wanted, statement.value.span, what)
     for fact, span in type_expressions.facts(ctx, where, lambda n, s: declarations.size_name(ctx, n, s, scope)):

@@ -47,7 +47,8 @@ class BudgetExceeded(RhoError):
 class Context:
     """`printed_at`: how many nodes were elaborated when a value was last printed; nothing followed while it equals `nodes`.
     `mentions`: where the program writes a value as an argument, each with the function it is an argument of.
-    `memory`: outcomes of this and earlier versions of the program; `remembered`: statements of earlier versions."""
+    `memory`: outcomes of this and earlier versions of the program; `remembered`: statements of earlier versions; `state`: a
+    number for what the statements so far left in the builder."""
 
     builder: Builder
     load: Load
@@ -56,6 +57,7 @@ class Context:
     expression: Callable[[Context, tree.Expression, Scope], Value]
     memory: Memory
     remembered: Statements | None = None
+    state: int = 0
     nodes: int = 0
     depth: int = 0
     printed_at: int = -1

@@ -160,7 +160,7 @@ def _mention(ctx: Context, value: Value, node: tree.Expression, function: Span) 
     if isinstance(value, EnclosedOperand):
         value = value.items[0]
     if isinstance(value, Operand):
-        ctx.builder.wording.uses[value.value] = node.span
+        ctx.builder.wording.add(value.value, node.span)
         ctx.mentions.setdefault(value.value, []).append((function, node.span))
 
 

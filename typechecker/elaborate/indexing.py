@@ -52,7 +52,7 @@ def evaluate_axes(ctx: Context, nodes: Sequence[tree.Expression | None], scope: 
             continue
         value = ctx.expression(ctx, node, scope)
         if isinstance(value, Operand):
-            ctx.builder.wording.uses[value.value] = node.span
+            ctx.builder.wording.add(value.value, node.span)
         entries.append(Entry(value, node.span))
     entries.reverse()
     return entries
@@ -70,8 +70,8 @@ def select(ctx: Context, x: Operand, index: Position, axis: int, span: Span) -> 
     """x along `axis` at positions that are ready: the index's shape replaces the axis."""
     shape = x.type.shape[:axis] + index.operand.type.shape + x.type.shape[axis + 1 :]
     type_ = ArrayType(strong(x.type.element), shape)
-    at = index.operand.value
-    return ctx.builder.emit(lambda result: Gather(result, x.value, at, axis, index.checked), type_, span)
+    at, place = index.operand.value, (axis, x.type.rank)
+    return ctx.builder.emit(lambda result: Gather(result, x.value, at, axis, index.checked, place=place), type_, span)
 
 
 def index(ctx: Context, x: Operand, axes: Sequence[Entry | None], span: Span) -> Value:
@@ -89,7 +89,7 @@ def index(ctx: Context, x: Operand, axes: Sequence[Entry | None], span: Span) ->
             continue
         if isinstance(entry.value, TupleOperand):
             return ctx.error(Code.E305, "an index is an array, but this is a tuple", entry.span)
-        result = select_along(ctx.builder, result, entry.value, axis, entry.span)
+        result = select_along(ctx.builder, result, entry.value, axis, entry.span, (axis, x.type.rank))
         if result.poisoned:
             return result
     return result

@@ -12,16 +12,17 @@ from ...lang.directives import check_directives
 from ...lang.limits import ensure_recursion_headroom
 from ...lang.records import dataclass
 from ...lang.source import Source, Span
-from ..builder import Builder
+from ..builder import ASIDE, Builder
 from ..core import Block, Core, CoreGuard, Print, ValueId
 from ..operands import Operand, TupleOperand, Value
 from ..undecided import CHECKED_AT_LOAD
 from . import bindings, declarations, expressions, recursion, resolve, signature_form
 from .applications import apply
 from .context import BudgetExceeded, Context, Load
-from .environment import BrokenFunction, Entry, FileContext, Module, Moment, Scope
+from .environment import BrokenFunction, Entry, FileContext, Module, Scope
 from .reach import reach_of
-from .sites import Memory, Site, Sites
+from .replaying import TYPES, Done, Recording, replay
+from .sites import Memory, Site, Sites, fixed
 from .type_expressions import DeclaredType, TupleType
 from .unseen import without_unseen
 
@@ -61,7 +62,8 @@ def elaborate(
     block = ctx.builder.close_block(())
     for problem in _wrong_in_schedules(run, scope, source, block):
         ctx.builder.report(problem)
-    diagnostics = tuple([_strictly(d) if strict else d for d in ctx.builder.reports.diagnostics])
+    found = ctx.builder.reports.diagnostics if memory is None else map(fixed, ctx.builder.reports.diagnostics)
+    diagnostics = tuple([_strictly(d) if strict else d for d in found])
     names: dict[str, Entry] = {}
     for name in scope.names():
         entry = scope.latest(name)
@@ -76,7 +78,7 @@ def elaborate(
             tuple(run.params),
             tuple(run.outputs),
             tuple(builder.ledger.guards),
-            builder.types,
+            {value: type for value, type in builder.types.items() if value < ASIDE},
             builder.spans,
             builder.wording.names,
             tuple(run.schedules),
@@ -163,14 +165,9 @@ def _run(run: declarations.Elaboration, program: tree.Program, scope: Scope, *, 
     run.scheduled = _scheduled(program)
     declared: dict[str, tree.Signature | tree.Annotation] = {}
     last: Value | None = None
+    ctx.state = ctx.memory.key((ctx.state, scope.file.index_origin, run.scheduled))
     for statement in program.statements:
-        started = _enter(ctx, statement, scope)
-        try:
-            value = _statement(run, statement, scope, declared, main=main)
-        except RecursionError:
-            ctx.builder.rollback(_bare(ctx))
-            raise BudgetExceeded([Diagnostic(Code.E610, "this statement nests functions too deeply", statement.span)]) from None
-        _leave(ctx, statement, scope, started)
+        value = _once_more(run, statement, scope, declared, main=main)
         last = value if value is not None else last
     for name, leftover in declared.items():
         if _unreadable_after(ctx, leftover.span):
@@ -193,27 +190,55 @@ def _scheduled(program: tree.Program) -> frozenset[str]:
     return frozenset(found)
 
 
-def _enter(ctx: Context, statement: tree.Statement, scope: Scope) -> Moment:
-    """The statement's site while it is elaborated."""
-    sites, span = scope.file.sites, statement.span
+def _once_more(
+    run: declarations.Elaboration,
+    statement: tree.Statement,
+    scope: Scope,
+    declared: dict[str, tree.Signature | tree.Annotation],
+    *,
+    main: bool,
+) -> Value | None:
+    """One top-level statement, done again as in the version before if it means the same, else elaborated; its value, if any."""
+    ctx, sites, memory = run.ctx, scope.file.sites, run.ctx.memory
     assert sites is not None
-    text = scope.file.source.text[span.start : span.end]
-    bound = statement.target if isinstance(statement, tree.BindFunction | tree.BindArray | tree.BindOperator) else None
-    declared = sites.declared.pop(bound.name, None) if isinstance(bound, tree.NameTarget) else None
-    sites.current = ctx.memory.site(sites, text, span, scope.file.index_origin, declared)
-    return scope.now()
-
-
-def _leave(ctx: Context, statement: tree.Statement, scope: Scope, started: Moment) -> None:
-    """What the statement bound is known by its site from here on."""
-    sites = scope.file.sites
-    assert sites is not None and sites.current is not None
-    site, sites.current = sites.current, None
-    if isinstance(statement, tree.Signature | tree.Annotation):
-        sites.declared[statement.target.name] = site
+    done = memory.done.get(id(statement))
+    if done is None or done.statement is not statement or not done.means_the_same(sites):
+        done = _site(ctx, statement, scope, sites)
+    elif replay(ctx, done, scope, declared):
+        assert done.effect is not None
+        return done.effect.value
+    if not done.states_type and done.name is not None:
+        sites.declared.pop(done.name, None)
+    started, sites.current = scope.now(), done.site
+    recording = Recording(ctx, scope, started)
+    try:
+        value = _statement(run, statement, scope, declared, main=main)
+    except RecursionError:
+        ctx.builder.rollback(_bare(ctx))
+        raise BudgetExceeded([Diagnostic(Code.E610, "this statement nests functions too deeply", statement.span)]) from None
+    finally:
+        recording.close()
+    sites.current = None
+    if done.states_type and done.name is not None:
+        sites.declared[done.name] = done.site
+    entries = scope.bound_since(started)
     texts = [source.text for source in ctx.sources] if isinstance(statement, tree.Use) else []
-    for name, entry in scope.bound_since(started):
-        sites.bound[name] = ctx.memory.with_texts(site, texts, reach_of(entry))
+    bound = {name: memory.with_texts(done.site, texts, reach_of(entry), done.bound.get(name)) for name, entry in entries}
+    sites.bound.update(bound)
+    memory.done.put(id(statement), recording.done(done, entries, bound, value))
+    return value
+
+
+def _site(ctx: Context, statement: tree.Statement, scope: Scope, sites: Sites) -> Done:
+    """The site of a statement that means something else than in the version before, with nothing done yet."""
+    span, name = statement.span, None
+    if isinstance(statement, tree.BindFunction | tree.BindArray | tree.BindOperator | tree.Signature | tree.Annotation):
+        name = statement.target.name if isinstance(statement.target, tree.NameTarget) else None
+    declared = None if name is None or isinstance(statement, TYPES) else sites.declared.get(name)
+    text = scope.file.source.text[span.start : span.end]
+    words = tuple([(word, sites.bound.get(word)) for word in ctx.memory.statements.words(text)])
+    site = ctx.memory.site(words, text, span, scope.file.index_origin, declared)
+    return Done(statement, name, site, declared, words, {}, None)
 
 
 def _unreadable_after(ctx: Context, span: Span) -> bool:

@@ -123,7 +123,7 @@ def operand(ctx: Context, node: tree.Function | tree.Expression, scope: Scope) -
         return function(ctx, node, scope)  # type: ignore[arg-type]
     value: Value = ctx.expression(ctx, node, scope)  # type: ignore[arg-type]
     if isinstance(value, Operand):
-        ctx.builder.wording.uses[value.value] = node.span
+        ctx.builder.wording.add(value.value, node.span)
     return value
 
 

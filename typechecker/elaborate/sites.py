@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from enum import IntEnum
+from typing import TYPE_CHECKING
 
 from ...lang.diagnostics import Diagnostic
 from ...lang.recent import Recent
@@ -23,6 +24,9 @@ from ...lang.records import dataclass
 from ...lang.remembered import Statements
 from ...lang.source import Span
 from ..obligations import Proof
+
+if TYPE_CHECKING:
+    from .replaying import Done
 
 
 class Reach(IntEnum):
@@ -82,13 +86,14 @@ class Memory:
         self.outcomes: Recent[object, Outcome] = Recent()
         self.signatures: Recent[object, tuple[str, ...]] = Recent()
         self.well_formed: Recent[tuple[int, frozenset[str]], bool] = Recent()
+        self.done: Recent[int, Done] = Recent()
         self._keys: Recent[tuple[object, ...], int] = Recent()
         self._next = 0
 
     def turn(self) -> None:
         """A version has been checked: what none of the last ones asked for is forgotten."""
         self.statements.turn()
-        for table in (self.outcomes, self.signatures, self.well_formed, self._keys):
+        for table in (self.outcomes, self.signatures, self.well_formed, self.done, self._keys):
             table.turn()
 
     def key(self, meaning: tuple[object, ...]) -> int:
@@ -100,25 +105,34 @@ class Memory:
             self._next += 1
         return found
 
-    def site(self, sites: Sites, text: str, span: Span, origin: int, declared: Site | None) -> Site:
-        """The site of a statement before it is elaborated."""
-        used = [(word, site) for word in self.statements.words(text) if (site := sites.bound.get(word)) is not None]
+    def site(
+        self, words: Sequence[tuple[str, Site | None]], text: str, span: Span, origin: int, declared: Site | None
+    ) -> Site:  # fmt: skip
+        """The site of a statement before it is elaborated, `words` being what its words stand for."""
+        used = [(word, site) for word, site in words if site is not None]
         uses = tuple(site for _, site in used) if declared is None else (declared, *[site for _, site in used])
         reach = max((site.reach for site in uses), default=Reach.NOTHING)
         names = tuple((word, site.key) for word, site in used)
         meaning = (text, origin, -1 if declared is None else declared.key, names)
         return Site(self.key(meaning), span, uses, reach)
 
-    def with_texts(self, site: Site, texts: Sequence[str], reach: Reach) -> Site:
-        """The site as names bound by the statement have it: with the texts of the files it brings in, and what they reach."""
+    def with_texts(self, site: Site, texts: Sequence[str], reach: Reach, known: Site | None) -> Site:
+        """The site as names bound by the statement have it: with the texts of the files it brings in, and what they reach; the
+        one that is known from the version before if it is the same."""
         if not texts and reach <= site.reach:
             return site
-        return Site(self.key((site.key, *texts)) if texts else site.key, site.span, site.uses, max(site.reach, reach))
+        made = Site(self.key((site.key, *texts)) if texts else site.key, site.span, site.uses, max(site.reach, reach))
+        return known if known is not None and (known.key, known.reach) == (made.key, made.reach) else made
 
 
 # ------------------------------------------------------------------------------------ moving diagnostics
 
 _ANCHOR = "\0"
+
+
+def fixed(diagnostic: Diagnostic) -> Diagnostic:
+    """The diagnostic where it is now, for good."""
+    return _moved(diagnostic, lambda span: span.fixed())
 
 
 def relative(diagnostics: Sequence[Diagnostic], site: Site) -> tuple[Diagnostic, ...] | None:

@@ -146,8 +146,8 @@ def _declared(b: Builder, given: Operand, size: Size) -> str:
     return f"an index that its `input` or signature declares `idx<{size}>` is known to be in range"
 
 
-def select_along(b: Builder, x: Operand, index: Operand, axis: int, span: Span) -> Operand:
-    """x at `index` along one axis: the index's shape takes that axis's place."""
+def select_along(b: Builder, x: Operand, index: Operand, axis: int, span: Span, place: tuple[int, int] | None = None) -> Operand:
+    """x at `index` along one axis: the index's shape takes that axis's place.  `place`: as the program indexes, if otherwise."""
     ready = index_operand(b, index, x.type.shape[axis], span)
     if ready is None:
         return b.poison(span)
@@ -163,7 +163,8 @@ def select_along(b: Builder, x: Operand, index: Operand, axis: int, span: Span) 
             picked = tuple(x.static[i] for i in places)
             static = picked if position.type.rank else picked[0]
     type = ArrayType(strong(x.type.element), shape, permuted)
-    made = b.emit(lambda r: Gather(r, x.value, position.value, axis, checked), type, span, constant=constant)
+    told = place or (axis, x.type.rank)
+    made = b.emit(lambda r: Gather(r, x.value, position.value, axis, checked, place=told), type, span, constant=constant)
     return with_static(made, static)
 
 
@@ -222,7 +223,7 @@ def pick(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: 
         index = left if left.type.rank == 0 else item_of(b, left, i, span)
         if left.type.element.below is None and left.type.element.kind is Kind.BOOL:
             index = b.convert(index, Kind.I64, span)
-        x = select_along(b, x, index, 0, span)
+        x = select_along(b, x, index, 0, span, (i, right.type.rank))
         if x.poisoned:
             return x
     return x

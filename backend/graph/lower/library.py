@@ -60,6 +60,8 @@ def gather(state: State, op: core.Gather) -> None:
     attributes: dict[str, Any] = {"axis": op.axis, "checked": op.checked, "fills": op.fills}
     if op.shift is not None:
         attributes["shift"] = op.shift.value
+    if op.checked and op.place is not None and op.place[1] > 1:
+        attributes["place"] = op.place
     arg, indices = state.get(op.arg), state.get(op.indices)
     frame = state.union([op.arg, op.indices], may_fail=op.checked)
     span = state.span(op.result)

@@ -49,7 +49,8 @@ def _function(phase: LibraryPhase) -> str:
     return f"shift {phase.attributes['shift']}" if "shift" in phase.attributes else "index"
 
 
-def _checked(scope: Scope, phase: LibraryPhase, indices: ValueId, point: Sequence[Index], length: Size, *, absent: bool) -> str:
+def _checked(scope: Scope, phase: LibraryPhase, indices: ValueId, point: Sequence[Index], length: Size,
+             place: object, *, absent: bool) -> str:  # fmt: skip
     """An index as i64; with `checked` one outside its axis fails, but for ¯1 where that gives a fill."""
     b, register = scope.b, scope.integer(indices, tuple(point))
     if phase.attributes["checked"]:
@@ -57,7 +58,8 @@ def _checked(scope: Scope, phase: LibraryPhase, indices: ValueId, point: Sequenc
         high = b.compare("le", scope.index_of(length), at(register))
         outside = b.apply("or", (low, high), Kind.BOOL, Kind.BOOL)
         size = b.number(scope.index_of(length))
-        b.statements.append(Fail(scope.check(Check(phase.span, _function(phase))), outside, (register, size)))
+        check = Check(phase.span, _function(phase), place=place if isinstance(place, tuple) else None)
+        b.statements.append(Fail(scope.check(check), outside, (register, size)))
     return register
 
 
@@ -66,11 +68,11 @@ def _gather(scope: Scope, phase: LibraryPhase) -> None:
     if phase.attributes.get("sorts"):
         raise Unsupported("a sort is a routine")
     (arg, indices), (result,), axis = phase.args, phase.results, _axis(phase)
-    fills = bool(phase.attributes["fills"])
+    fills, told = bool(phase.attributes["fills"]), phase.attributes.get("place")
     b, shape = scope.b, scope.shape(result)
     length, rank = scope.shape(arg)[axis], len(scope.shape(indices))
     if not rank:
-        place = _checked(scope, phase, indices, (), length, absent=fills)
+        place = _checked(scope, phase, indices, (), length, told, absent=fills)
         where = scope.where(arg)
         assert isinstance(where, Place)
         if shape and not fills and result in scope.aliases:
@@ -89,7 +91,7 @@ def _gather(scope: Scope, phase: LibraryPhase) -> None:
     target = scope.place_for(result)
     with ExitStack() as loops:
         point = _loops(scope, loops, shape)
-        place = _checked(scope, phase, indices, point[axis : axis + rank], length, absent=fills)
+        place = _checked(scope, phase, indices, point[axis : axis + rank], length, told, absent=fills)
         mask = b.compare("le", ZERO, at(place)) if fills else None
         scope.write(target, point, scope.items(arg, (*point[:axis], at(place), *point[axis + rank :]), mask))
     scope.values[result] = target
@@ -115,13 +117,13 @@ def _update(scope: Scope, phase: LibraryPhase) -> None:
         point = _loops(scope, loops, selection, LoopKind.VECTOR if distinct else LoopKind.SERIAL)
         places: list[Index] = []
         used = 0
-        for choice, sizes, length in zip(chosen, spread, shape, strict=True):
+        for axis, (choice, sizes, length) in enumerate(zip(chosen, spread, shape, strict=True)):
             own = tuple(point[used : used + len(sizes)])
             used += len(sizes)
             if choice is None:
                 places.append(own[0])
             else:
-                places.append(at(_checked(scope, phase, choice, own, length, absent=False)))
+                places.append(at(_checked(scope, phase, choice, own, length, (axis, len(shape)), absent=False)))
         scope.write(target, places, scope.items(value, tuple(point) if rank else ()))
     scope.values[result] = target
 

@@ -133,13 +133,15 @@ Source: TypeAlias = Given | Data | Scratch | State | Turn | Ended | Made
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A run-time check of the region: `function` says what failed (`index`, or a scalar function as `ir.Apply` has it)."""
+    """A run-time check of the region: `function` says what failed (`index`, or a scalar function as `ir.Apply` has it); `place`:
+    which axis of how many is indexed."""
 
     span: Span
     function: str
     compute: Kind = Kind.I64
     kind: Kind = Kind.I64
     parameter: int = 0
+    place: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

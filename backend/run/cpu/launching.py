@@ -1,18 +1,15 @@
-"""Calls of compiled code, and the words by which native code launches it (`launch.c`, Note [Launches]).
+"""The words by which native code launches kernels (`launch.c`, Note [Launches]).
 
 Addresses are not part of blocks of words: a launch names them by numbers of bases, so that one text of words serves every run.
 
-Neighbours: `sharing` (runs pieces), `bindings` (puts launches into native programs), `run.native` (runs them).
+Neighbours: `sharing` (calls compiled code), `bindings` (puts launches into native programs), `run.native` (runs them).
 """
 
 from __future__ import annotations
 
-import ctypes
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
-
-import numpy as np
 
 from ...kernels import policy
 
@@ -28,8 +25,6 @@ LOOSE_PLACES: Final = (4, 5)
 """Where it has the nanoseconds that it takes, and whether the interpreter lock is given up: no result depends on them."""
 HELPERS_PLACE: Final = 3
 """Where a launch says how many helpers may join."""
-_CALL: Final = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
-_SHORT_CALL: Final = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +33,6 @@ class Block:
 
     words: Sequence[int]
     addresses: Sequence[tuple[int, Base]]
-
-
-def entry(address: int, nanoseconds: float) -> Callable[[int], int]:
-    """What calls compiled code with the address of its words; of little work without giving up the interpreter lock."""
-    return (_CALL if nanoseconds >= UNLOCKED_NANOSECONDS else _SHORT_CALL)(address)
 
 
 def words_of(address: int, blocks: Sequence[Block], helpers: int, duration: float) -> list[int] | None:
@@ -75,22 +65,3 @@ def on_bases(blocks: Sequence[Block], bases: Sequence[Base]) -> list[Block]:
 def moved(places: Sequence[int], bases: Sequence[Base], offsets: Sequence[int]) -> list[tuple[int, Base]]:
     """The places of addresses that lie some bytes from bases."""
     return [(at, (number, ahead + by)) for at, (number, ahead), by in zip(places, bases, offsets, strict=True)]
-
-
-class Launch:
-    """Words of a launch, for runs with other addresses."""
-
-    __slots__ = ("_launch", "_start", "_words", "count")
-
-    def __init__(self, launch: Callable[[int, int, int], int], words: Sequence[int], count: int) -> None:
-        self._launch = launch
-        self._words = np.array(words, np.int64)
-        self._start = self._words.ctypes.data
-        self.count = count
-
-    def run(self, addresses: Sequence[int]) -> tuple[int, int]:
-        """The code of the first piece that fails and its word; the code is 0 if none does."""
-        block = (ctypes.c_int64 * (self.count + 1))(*addresses)
-        start = ctypes.addressof(block)
-        code = self._launch(self._start, start, start + 8 * self.count)
-        return code, block[self.count]

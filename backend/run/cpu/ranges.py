@@ -37,6 +37,7 @@ from ..pool import room
 from ..team import run_boxes
 from .kinds import DTYPES, NumArray
 from .scalars import implementation
+from .sharing import Pieces
 from .tiles import WHOLE, Rows, run_tiles, stretches_of
 
 BackendOf: TypeAlias = Callable[[int], Backend]
@@ -54,9 +55,8 @@ class Compiled:
     """A region for operands of one layout; `words`: how many it is given."""
 
     program: Program
-    call: Callable[[int], int]
+    code: Pieces
     words: int
-    address: int
     tiled: Tiled | None
 
 
@@ -203,7 +203,7 @@ class Ranges:
         local = [self.scratch(is_local=True) for _ in range(cut.bands)]
         blocks = [self.words({**block.scratch, **own}) if own else block.words for own in local]
         owners = block, local, self.arrays, self.buffers
-        run_tiles(self.compiled.address, lambda tile: blocks[tile], 2 + len(self.region.sizes), rows, cut, first, last,
+        run_tiles(self.compiled.code.address, lambda tile: blocks[tile], 2 + len(self.region.sizes), rows, cut, first, last,
                   self.threads, owners)  # fmt: skip
         return True
 
@@ -236,7 +236,7 @@ class Ranges:
     def call(self, block: _Block, first: int, last: int) -> None:
         at = 0 if not isinstance(self.phase, Map) or self.compiled.tiled is None else 2 + len(self.region.sizes)
         block.words[at], block.words[at + 1], block.words[-1] = first, last, -1
-        code = self.compiled.call(ctypes.addressof(block.words))
+        code = self.compiled.code.on(block.words)
         if not code:
             return
         *values, iteration = block.words[-MOST_VALUES - 1 :]
@@ -261,7 +261,7 @@ class Ranges:
         if check.function == "empty":
             raise RunFailed([Diagnostic(Code.E204, "a reduction with a function needs at least one item", check.span)])
         if check.function == "index" or check.function.startswith("shift "):
-            failure = outside(values[0], values[1], check.function[6:] if check.function != "index" else None)
+            failure = outside(values[0], values[1], check.function[6:] if check.function != "index" else None, check.place)
             raise RunFailed([Diagnostic(failure.code, failure.message, check.span)])
         if check.function.startswith("size "):
             message = f"{check.function[5:]} is {values[0]}, outside 0 to {values[1]}"

@@ -29,8 +29,8 @@ from ...loops.transform.progressions import Direction, Known, Progression
 from ...loops.transform.tiling import Tiled, tiled
 from ..device import Types
 from .kinds import DTYPES, NumArray
-from .launching import entry
 from .ranges import BackendOf, Compiled, Ranges
+from .sharing import Pieces
 
 Phases: TypeAlias = Mapping[PhaseId, AnyPhase]
 Key: TypeAlias = tuple[tuple[bool, ...], tuple[tuple[str, Known], ...]]
@@ -187,7 +187,7 @@ class RegionRun:
             return None
         address = address_of(code)
         words = words_of(program)
-        self.compiled[key] = None if address is None else Compiled(program, entry(address, inf), words, address, tiles)
+        self.compiled[key] = None if address is None else Compiled(program, Pieces(address, (), 0, 1, inf), words, tiles)
         return self.compiled[key]
 
 

@@ -16,12 +16,12 @@ from ....typechecker.elements import Kind
 from ...graph.registry import frame_of, framed_of
 from ...kernels.build import Body
 from ...kernels.cuda_fetch import cycling, gathering, operand_kinds, rotating
+from ...library.selecting import check_indices
 from ..cpu.kinds import DTYPES, FILLS
 from .call import Call
 from .launching import Launch
 from .layouts import Placed
 from .modules import Modules
-from .selecting import check_indices
 from .sorting import sorted_items
 
 Numbers = tuple[int, ...]
@@ -36,10 +36,10 @@ def gather(call: Call, arrays: Any) -> Any:
     frames = [rank if rank and carries else 0 for carries in carried]
     cell = table.shape[frames[0] :]
     length, fills, checked = cell[axis], call.flag("fills"), call.flag("checked")
-    shift = call.phase.attributes.get("shift")
+    shift, place = call.phase.attributes.get("shift"), call.phase.attributes.get("place")
     if not prod(shape) or not length:
         if prod(shape[:rank]) and (fills or checked):
-            check_indices(indices, length, checked=checked, least=-1 if fills else 0, shift=shift)
+            check_indices(indices, length, checked=checked, least=-1 if fills else 0, shift=shift, place=place)
         return xp.full(shape, FILLS[kind], table.dtype)
     picked, behind = indices.ndim - frames[1], len(cell) - axis - 1
     own = (0,) * (rank - frames[0]) + table.strides[: frames[0] + axis] + (0,) * picked + table.strides[frames[0] + axis + 1 :]
@@ -48,7 +48,7 @@ def gather(call: Call, arrays: Any) -> Any:
     step = table.strides[frames[0] + axis]
     made = _fetched(call, body, kind, shape, [Placed(table, 0, shape, own), Placed(indices, 0, shape, places)], (length, step))
     if made is None:
-        check_indices(indices, length, checked=checked, least=-1 if fills else 0, shift=shift)
+        check_indices(indices, length, checked=checked, least=-1 if fills else 0, shift=shift, place=place)
         raise AssertionError("a kernel found an index outside an axis, and the indices have none")
     return made
 

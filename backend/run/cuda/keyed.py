@@ -16,10 +16,10 @@ from ....typechecker.scalars import identity_of, neutral
 from ...kernels.complexes import PART
 from ...kernels.cuda_bins import GROUPED, PRIVATE, SCATTER, fits_shared, grouped_text, is_scattered, scatter_text
 from ...kernels.cuda_words import THREADS
+from ...library.selecting import check_indices
 from ..cpu.kinds import DTYPES
 from ..failures import CheckFailed
 from .call import Call
-from .selecting import check_indices
 from .sorting import stable_order
 
 

@@ -1,6 +1,6 @@
 """Selection and update by indices on a device; every index that was not proved to be inside its axis is checked.
 
-Neighbours: `library`; `cpu.library.selecting` (the same on NumPy).
+Neighbours: `library`; `backend.library.selecting` (the same on NumPy).
 """
 
 from __future__ import annotations
@@ -10,20 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ..failures import outside
+from ...library.selecting import check_indices
 from .call import Call
 from .sorting import stable_order
-
-
-def check_indices(indices: Any, size: int, *, checked: bool, least: int = 0, shift: object = None) -> None:
-    """Fail with the first index that is not in `least` … size-1."""
-    if not indices.size or (int(indices.min()) >= least and int(indices.max()) < size):
-        return
-    wrong = (indices < least) | (indices >= size)
-    index = int(indices[wrong].reshape(-1)[0])
-    if not checked:
-        raise AssertionError(f"index {index} was proved to be below {size}")
-    raise outside(index, size, shift)
 
 
 def update(call: Call, arrays: Any) -> Any:
@@ -34,10 +23,10 @@ def update(call: Call, arrays: Any) -> Any:
     cell, supply = arg.shape, iter(present)
     last = max((axis + 1 for axis, has in enumerate(indexed) if has), default=0)
     choices = []
-    for has, length in zip(indexed, cell, strict=True):
+    for axis, (has, length) in enumerate(zip(indexed, cell, strict=True)):
         choice = next(supply).astype(np.int64) if has else xp.arange(length)
         if has and call.flag("checked"):
-            check_indices(choice, length, checked=True)
+            check_indices(choice, length, checked=True, place=(axis, len(cell)))
         choices.append(choice)
     selection = tuple(n for choice in choices[:last] for n in choice.shape)
     places, used = xp.zeros((1,) * len(selection), np.int64), 0

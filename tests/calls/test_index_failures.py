@@ -1,0 +1,102 @@
+"""An index outside its axis is told in the same words on every path: the reference, Python's words, native ones, machine code of
+regions, streams, several devices."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rho
+from rho import backend
+from rho.backend.kernels import policy
+from rho.backend.reference.interpret import interpret
+from rho.backend.run.values import from_numpy
+from rho.backend.schedule.program.plan_of import plan_of
+from rho.backend.schedule.program.problem_of import problem_of
+from rho.lang.diagnostics import RunFailed
+from rho.shell.session import Session
+from rho.tests.backend.differential import checked
+from rho.tests.backend.quick import split_evenly
+from rho.tests.backend.test_programs_on_devices import run, ticks_of, topology
+from rho.tests.streams.running import loaded
+
+X = np.arange(20.0).reshape(4, 5)
+GOOD = np.arange(2000) % 4
+BAD = GOOD.copy()
+BAD[1217] = 7
+IN_A_LOOP = {
+    "one of two axes": ("{x←⍺ ⋄ k←⍵ ⋄ {⍵+x[k[⍺];2]}⍣(⍳≢k) ⊢ 0.0}", "of length 4: [7;]"),
+    "the other": ("{x←⍉⍺ ⋄ k←⍵ ⋄ {⍵+x[2;k[⍺]]}⍣(⍳≢k) ⊢ 0.0}", "of length 4: [;7]"),
+    "what is replaced": ("{k←⍵ ⋄ {s←⍵ ⋄ s[1;k[⍺]]←7.0 ⋄ s}⍣(⍳≢k) ⊢ ⍉⍺}", "of length 4: [;7]"),
+    "a vector": ("{x←⍺[;0] ⋄ k←⍵ ⋄ {⍵+x[k[⍺]]}⍣(⍳≢k) ⊢ 0.0}", "of length 4"),
+}
+
+
+@pytest.mark.parametrize("mode", ["off", "auto", "always"])
+@pytest.mark.parametrize("name", IN_A_LOOP)
+def test_in_loops(name: str, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    text, where = IN_A_LOOP[name]
+    monkeypatch.setenv(policy.SWITCH, mode)
+    function = rho.compile(text)
+    for runs in (1, 4, 40):  # native words come after some runs
+        for _ in range(runs):
+            function(X, GOOD)
+        with pytest.raises(rho.RunFailed) as caught:
+            function(X, BAD)
+        (diagnostic,) = caught.value.diagnostics
+        assert diagnostic.code.name == "E310"
+        assert diagnostic.message == f"index 7 (counted from 0) is outside an axis {where}"
+        assert [label.message for label in diagnostic.labels] == ["in iteration 1,217 (counted from 0)"]
+
+
+PROGRAMS = {
+    "one of two axes": ("x[k;1]", "of length 4: [7;]"),
+    "the other": ("(⍉x)[1;k]", "of length 4: [;7]"),
+    "both, the last first": ("x[k;k]", "of length 5: [;7]"),
+    "cells along an axis": ("k⌷[1]⍉x", "of length 4: [;7]"),
+    "what is replaced": ("{y←⍉⍵ ⋄ y[0 1;k]←7.0 ⋄ y} x", "of length 4: [;7]"),
+    "a vector": ("x[;0][k]", "of length 4"),
+}
+TEXT = "input x : f64[4 5]\ninput k : i64[n]\ny ← "
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_at_once(name: str, tmp_path: Path) -> None:
+    expression, where = PROGRAMS[name]
+    message = f"index 7 (counted from 0) is outside an axis {where}"
+    core = checked(TEXT + expression + "\noutput y")
+    assert core is not None
+    data = {"x": X, "k": BAD}
+    for path, array in data.items():
+        np.save(tmp_path / f"{path}.npy", array)
+    bound = backend.load(core, data)
+    with pytest.raises(RunFailed) as said:
+        interpret(core, {name: from_numpy(value) for name, value in data.items()}, {})
+    assert message in str(said.value)
+    for mode in ("off", "always"):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv(policy.SWITCH, mode)
+            with pytest.raises(RunFailed) as one:
+                backend.execute(backend.plan(bound), bound, data)
+            assert [d.message for d in one.value.diagnostics] == [message]
+    chance = random.Random(name)
+    made = problem_of(bound, topology(chance), given=ticks_of(chance))
+    answer = split_evenly(made.problem)
+    assert answer is not None
+    with pytest.raises(RunFailed) as many:
+        run(plan_of(made, answer), bound, data)
+    assert [d.message for d in many.value.diagnostics] == [message]
+
+
+def test_in_a_stream(tmp_path: Path) -> None:
+    wide = np.tile(GOOD, 500)
+    wide[750_000] = 7
+    np.save(tmp_path / "x.npy", X)
+    np.save(tmp_path / "k.npy", wide)
+    program = loaded("input x : f64[4 5]\ninput k : i64[n]\ny ← +/x[k;1]\noutput y", tmp_path, 4_000_000, write=False)
+    with pytest.raises(RunFailed) as caught:
+        Session().run(program)
+    assert [d.message for d in caught.value.diagnostics] == ["index 7 (counted from 0) is outside an axis of length 4: [7;]"]

@@ -1,0 +1,154 @@
+"""`--max-time` ends words at the poll where the alarm is there, in C and in Python, and a region between two of its ranges.
+
+The alarm comes at a poll that is counted, never by the clock: the limit of these tests is an hour."""
+
+from __future__ import annotations
+
+import ctypes
+import platform
+import signal
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rho
+from rho.backend.kernels import policy
+from rho.backend.kernels.llvm_leaf import is_installed
+from rho.backend.kernels.store import address_of
+from rho.backend.library.frames import Operation
+from rho.backend.run import native
+from rho.backend.run.cpu.ranges import Ranges
+from rho.backend.run.native.host import this_host
+from rho.lang.source import Source
+from rho.shell.cli.ending import LastWords
+from rho.shell.cli.exits import Exit
+from rho.shell.cli.timing import TimeUp, time_limit
+
+pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="no alarms here")
+HOUR = 3600.0
+TURNS = 300
+LOOP = f"{{F←⍺ ⋄ {{F+.×⍵+.×⍉F}}⍣{TURNS}⊢⍵}}"
+A = np.eye(9)
+B = np.arange(81.0).reshape(9, 9)
+
+
+def within_an_hour(function: Any, *given: object) -> Any:
+    with time_limit(HOUR, Source("a.rho", ""), lambda up: LastWords("", "", Exit.BUDGET)):
+        return function(*given)
+
+
+@dataclass(frozen=True)
+class Own:
+    """The runtime once more, so that another host does not become that of the process."""
+
+    def text(self) -> str:
+        return native.Runtime(platform.machine()).text() + "\n; of a test\n"
+
+
+@dataclass(frozen=True)
+class Counting:
+    """A `PyErr_CheckSignals` that counts, and lets the alarm come at one call."""
+
+    counts: int
+    check: int
+    come: int
+
+    def text(self) -> str:
+        return f"""define i64 @kernel(ptr %words) {{
+  %before = load i64, ptr inttoptr (i64 {self.counts} to ptr)
+  %now = add i64 %before, 1
+  store i64 %now, ptr inttoptr (i64 {self.counts} to ptr)
+  %due = load i64, ptr inttoptr (i64 {self.counts + 8} to ptr)
+  %comes = icmp eq i64 %now, %due
+  br i1 %comes, label %alarm, label %check
+alarm:
+  %raised = call i32 inttoptr (i64 {self.come} to ptr)(i32 {int(signal.SIGALRM)})
+  br label %check
+check:
+  %found = call i32 inttoptr (i64 {self.check} to ptr)()
+  %wide = sext i32 %found to i64
+  ret i64 %wide
+}}
+"""
+
+
+@pytest.fixture
+def polls(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """How many polls C has made, and the one at which the alarm comes."""
+    host = this_host()
+    if not is_installed() or host is None:
+        pytest.skip("no native words in this Python")
+    counts = (ctypes.c_int64 * 2)()
+    come = ctypes.cast(ctypes.CDLL(None)["raise"], ctypes.c_void_p).value
+    counting = address_of(Counting(ctypes.addressof(counts), host.PyErr_CheckSignals, come or 0))
+    runtime = address_of(Own())
+    assert counting and runtime
+    host.PyErr_CheckSignals = counting
+    monkeypatch.setattr(native, "_made", [native.started(host, runtime)])
+    monkeypatch.setenv(policy.SWITCH, "warm")
+    yield counts
+
+
+@pytest.mark.parametrize("due", [1, 7, TURNS - 1])
+def test_in_words_of_c(polls: Any, due: int) -> None:
+    function = rho.compile(LOOP)
+    expected = {function(A, B).tobytes() for _ in range(40)}
+    polls[0] = 0
+    assert {function(A, B).tobytes()} == expected
+    every = polls[0]
+    assert every >= TURNS - 1, "a poll an iteration"
+    polls[0], polls[1] = 0, due
+    with pytest.raises(TimeUp) as caught:
+        within_an_hour(function, A, B)
+    assert "ran longer than the 3600 seconds" in str(caught.value) and polls[0] == due
+    polls[0] = polls[1] = 0
+    assert {function(A, B).tobytes()} == expected and polls[0] == every  # nothing of it is left
+
+
+def test_in_words_of_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(policy.SWITCH, "off")
+    function = rho.compile(LOOP)
+    expected = function(A, B).tobytes()
+    done, due, run = [0], [0], Operation.run
+
+    def counted(operation: Operation, *given: Any) -> Any:
+        done[0] += 1
+        if done[0] == due[0]:
+            signal.raise_signal(signal.SIGALRM)
+        return run(operation, *given)
+
+    monkeypatch.setattr(Operation, "run", counted)
+    assert function(A, B).tobytes() == expected and done[0] >= TURNS
+    done[0], due[0] = 0, 100
+    with pytest.raises(TimeUp):
+        within_an_hour(function, A, B)
+    assert done[0] == 100, "no phase after the alarm"
+    due[0] = 0
+    assert function(A, B).tobytes() == expected
+
+
+def test_between_the_ranges_of_a_region(monkeypatch: pytest.MonkeyPatch) -> None:
+    if not is_installed():
+        pytest.skip("no regions")
+    monkeypatch.setenv(policy.SWITCH, "always")
+    monkeypatch.setattr(policy, "HEARD_NANOSECONDS", 1)
+    function = rho.compile("{x←⍵ ⋄ {(0.5×⍵)+x[⍺]}⍣(⍳≢x) ⊢ 0.0}")
+    x = np.arange(400_000.0)
+    expected = function(x)
+    done, due, call = [0], [0], Ranges.call
+
+    def counted(ranges: Ranges, *given: Any) -> None:
+        done[0] += 1
+        call(ranges, *given)
+        if done[0] == due[0]:
+            signal.raise_signal(signal.SIGALRM)
+
+    monkeypatch.setattr(Ranges, "call", counted)
+    assert function(x) == expected and done[0] > 3
+    done[0], due[0] = 0, 2
+    with pytest.raises(TimeUp):
+        within_an_hour(function, x)
+    assert done[0] == 2, "no range after the alarm"
