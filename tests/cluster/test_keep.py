@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,8 +10,10 @@ import numpy as np
 import pytest
 
 from rho import backend
+from rho.backend.devices.profile import Profile
 from rho.backend.graph.bind import BoundGraph
 from rho.backend.run.cluster.home import Cluster
+from rho.backend.run.cluster.membership import Members
 from rho.backend.run.cluster.profile import profile_of
 from rho.backend.run.cluster.wire import Connection, Kind
 from rho.backend.schedule.plan.model import Plan
@@ -18,7 +21,7 @@ from rho.backend.schedule.program.planning import plan_program
 from rho.shell.execution.profiles import this_machine
 from rho.tests.backend.differential import checked
 from rho.tests.backend.test_programs_on_devices import same_bits
-from rho.tests.cluster.residents import OWN, Some, Threads
+from rho.tests.cluster.residents import OWN, Some, Spawned, Threads
 
 TEXT = """input w : f64[n]
 input x : f64[m]
@@ -56,7 +59,7 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return found
 
 
-def planned(text: str, threads: Threads, data: dict[str, Any]) -> tuple[Plan, BoundGraph]:
+def planned(text: str, threads: Members, data: dict[str, Any]) -> tuple[Plan, BoundGraph]:
     core = checked(text)
     assert core is not None
     bound = backend.load(core, data)
@@ -132,3 +135,27 @@ def test_nothing_is_held_without_the_word(threads: Threads, sent: list[int]) -> 
         run(cluster, made, data)
         run(cluster, made, data)
     assert sent.count(ROWS) == 2 and not any(resident.held.values for resident in threads.residents)
+
+
+def test_a_worker_that_dies_with_it_is_replaced_by_one_that_is_sent_it() -> None:
+    spawned = Spawned(2)
+    try:
+        data = values()
+        core = checked(KEPT)
+        assert core is not None
+        bound = backend.load(core, data)
+        made = planned(KEPT, spawned, data)[0], bound
+        alone = backend.execute(backend.plan(bound), bound, data)
+
+        def again(profile: Profile) -> Plan:
+            return plan_program(core, bound, profile).plan
+
+        with Cluster(Some(spawned, 2), this_machine()) as cluster:
+            run(cluster, made, data)
+            spawned.signal(0, signal.SIGKILL)  # it is w0
+            for _ in range(2):
+                assert same_bits(cluster.run(made[0], again, bound, data), alone)
+                made = again(cluster.profile), bound
+            assert len(cluster.members) == 1
+    finally:
+        spawned.close()
