@@ -16,11 +16,15 @@ from rho.backend.kernels.ir import Kernel
 from rho.backend.kernels.nest import plan_nest
 from rho.backend.loops import check
 from rho.backend.loops.card_scans import Form, card_scan
-from rho.backend.loops.ir import Program
+from rho.backend.loops.cuda import cuda_text
+from rho.backend.loops.ir import Program, Role
 from rho.backend.loops.lower.cards import CardCode, most_of
 from rho.backend.loops.text import parse, show
+from rho.backend.run.cuda.modules import Modules
+from rho.tests.backend import cuda_stub
+from rho.tests.kernels import cuda_host
 from rho.tests.kernels.phases import apply, phase, projection, read
-from rho.tests.loops.running import results
+from rho.tests.loops.running import arrays, results
 from rho.typechecker.elements import Kind
 
 
@@ -42,7 +46,32 @@ def reducing(space: list[int], reduction: str = "add", *, turned: bool = False) 
     return CardCode(made, most_of(space[-1])).program(), sizes | {"blocks": -(-space[-1] // 4096)}
 
 
+CHOOSING = """program choosing(n, m) {
+  input x: f64[n]
+  output y: f64[n]
+  output z: bool[n]
+  zero: f64 = 0.0
+  for i in 0..n vector {
+    v = x[i]
+    low: bool = lt:f64(v, zero)
+    if low {
+      w: f64 = neg(v)
+      z[i] = low
+    } else {
+      u: f64 = add(v, v)
+    } chosen (r: f64 = w | u)
+    if low { } else { z[i] = low }
+    high: bool = le:f64(v, r)
+    y[i] = r if high
+    far: bool = le:i64(m, i)
+    fail 3 if far
+  }
+}
+"""
+
 PROGRAMS = {
+    "branches": (parse(CHOOSING), {"n": 300, "m": 300}),
+    "a check that fails": (parse(CHOOSING), {"n": 1, "m": 0}),
     "a map": (CardCode(kernel([7], None)).program(), {"n0": 7, "o0": 0}),
     "rows": reducing([5, 70]),
     "a line": reducing([300]),
@@ -72,3 +101,18 @@ def test_any_order_of_threads(name: str) -> None:
     program, sizes = PROGRAMS[name]
     wanted = results(program, sizes)
     assert wanted == results(program, sizes, order=lambda iterations: iterations[::-1]) == results(program, sizes, order=shuffled)
+
+
+@pytest.mark.skipif(cuda_host.COMPILER is None, reason="no C++ compiler")
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_text_means_what_the_program_does(name: str) -> None:
+    program, sizes = PROGRAMS[name]
+    memory, words = arrays(program, sizes), list(sizes.values())
+    for view in program.views:
+        if view.role is not Role.SCRATCH:
+            array = memory[view.name]
+            words += array.ctypes.data, *array.strides[: array.ndim - (view.unit and array.ndim > 0)]
+    has_failed = Modules(cuda_stub).run(cuda_text(program), words)
+    made = [memory[view.name].tobytes() for view in program.views if view.role is Role.OUTPUT]
+    *wanted, record = results(program, sizes)
+    assert has_failed == (record is not None) and made == wanted
