@@ -19,7 +19,7 @@ from share import share
 from rho import backend
 from rho.backend.devices.profile import Profile
 from rho.backend.graph.bind import BoundGraph
-from rho.backend.run.cluster import home
+from rho.backend.run.cluster import shipping
 from rho.backend.run.cluster.home import Cluster, Worker
 from rho.backend.run.cluster.wire import Message
 from rho.backend.run.machine import Results
@@ -205,7 +205,7 @@ def test_two_homes_at_once(spawned: Spawned) -> None:
 def test_another_version_is_refused(spawned: Spawned, monkeypatch: pytest.MonkeyPatch) -> None:
     spawned.fill(WORKERS)
     bound, data, _ = prepared(5)
-    monkeypatch.setattr(home, "version", lambda: "another")
+    monkeypatch.setattr(shipping, "version", lambda: "another")
     planner = Random(bound, 5)
     with Cluster(Some(spawned, WORKERS), OWN) as cluster, pytest.raises(RunFailed) as caught:
         cluster.run(planner(cluster.profile), planner, bound, data)
