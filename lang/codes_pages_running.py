@@ -66,7 +66,7 @@ PAGES: dict[str, Page] = {
         (("x.csv", "1\n2\n3\n"),),
     ),
     Code.E705: Page(
-        "The file exists but is damaged or is not what its name says: a number that is none, rows of different lengths, a "
+        "The file exists but is damaged or is not what its name says: a cell that is not a number, rows of different lengths, a "
         "broken header.",
         "input x : f64[n 2] ← \"x.csv\"\n+⌿x",
         "input x : f64[n 2] ← \"y.csv\"\n+⌿x",

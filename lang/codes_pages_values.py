@@ -60,7 +60,7 @@ PAGES: dict[str, Page] = {
     ),
     Code.E401: Page(
         "The function keeps a number of items that depends on the values, and it is applied to each cell of an array: every "
-        "cell would get its own length, which is no array. Use a mask over the whole array, or `¿` to keep every place.",
+        "cell would get its own length, which is not an array. Use a mask over the whole array, or `¿` to keep every place.",
         "m ← 2 3⍴1 ¯2 3 ¯4 5 ¯6\n{(⍵>0)⌿⍵}⍤1 ⊢ m",
         "m ← 2 3⍴1 ¯2 3 ¯4 5 ¯6\n{(⍵>0)¿(⍵ ⋄ 0)}⍤1 ⊢ m",
     ),

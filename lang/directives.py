@@ -140,7 +140,7 @@ class DirectiveReader(Generic[Phase]):
         guess = nearest(first.text, VERBS)
         meant = f"; did you mean `{guess}`?" if guess else ""
         notes = ("known: " + ", ".join(VERBS),)
-        raise self.wrong(first.span, f"`{first.text}` is no directive{meant}", fixes=instead(first, guess), notes=notes)
+        raise self.wrong(first.span, f"`{first.text}` is not a directive{meant}", fixes=instead(first, guess), notes=notes)
 
     # ------------------------------------------------------------------ the directives
 
@@ -209,7 +209,7 @@ class DirectiveReader(Generic[Phase]):
             if word.text not in OBJECTIVES:
                 guess = nearest(word.text, OBJECTIVES)
                 meant = f"; did you mean `{guess}`?" if guess else f"; one of {', '.join(OBJECTIVES)}"
-                raise self.wrong(word.span, f"`{word.text}` is no objective{meant}", fixes=instead(word, guess))
+                raise self.wrong(word.span, f"`{word.text}` is not an objective{meant}", fixes=instead(word, guess))
         return Said("minimize", span, objectives=tuple(word.text for word in rest))
 
     def _order(self, span: Span, verb: DirectiveWord, rest: list[DirectiveWord]) -> Said[Phase]:

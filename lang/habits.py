@@ -175,7 +175,7 @@ HABITS: tuple[Habit, ...] = (
           "items of a vector stand side by side, rows of a matrix in brackets with `⋄` between them",
           lambda g: array_of(g["x"])),
     Habit(r"(?<![\w.])(?P<w>null|nil|NULL|nullptr|undefined)\b",
-          "there is no `null`: every item has a value (and `⎕nan` is the float that is no number)", None, (Code.E001,)),
+          "there is no `null`: every item has a value (and `⎕nan` is the float that is not a number)", None, (Code.E001,)),
 )  # fmt: skip
 
 _NAMED = (Code.E001, Code.E002, Code.E014)

@@ -44,7 +44,7 @@ class NotRegular(OSError):
     """A device, a socket, or a pipe that nobody named."""
 
     def __init__(self, path: StrPath) -> None:
-        super().__init__(errno.EINVAL, "it is no regular file", os.fspath(path))
+        super().__init__(errno.EINVAL, "it is not a regular file", os.fspath(path))
 
 
 class TooLarge(OSError):

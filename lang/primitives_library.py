@@ -128,7 +128,7 @@ LIBRARY: tuple[Primitive, ...] = (
     _cells(
         "number", "number that a text says", 1, "⎕number char[n w] : f64[n]",
         "The number that each row of text says, blanks around it left out: "
-        "`-3`, `¯3`, `2.5`, `1e-3`, `∞`; NaN of a row that is no number.",
+        "`-3`, `¯3`, `2.5`, `1e-3`, `∞`; NaN of a row that is not a number.",
         ("⎕number ' 2.5'", "2.5"), ("⎕number ['¯3 ' ⋄ 'n/a']", "¯3 NaN"),
     ),
     _cells(

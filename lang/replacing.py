@@ -206,7 +206,7 @@ def _before(target: str) -> tuple[tuple[int, ...] | None, int | None]:
     if stat.S_ISDIR(found.st_mode):
         raise NotReplaceable(21, "it is a folder", target)
     if not stat.S_ISREG(found.st_mode):
-        raise NotReplaceable(22, "it is no regular file", target)
+        raise NotReplaceable(22, "it is not a regular file", target)
     return _identity(found), stat.S_IMODE(found.st_mode)
 
 

@@ -135,7 +135,7 @@ def _is_dyadic_operator(scope: Scope, token: Token) -> bool:
 
 
 def class_by_content(scope: Scope, value: Tokens) -> NameClass:
-    """The class of a name that gets a value which is no array."""
+    """The class of a name that gets a value which is not an array."""
     if len(value) == 1 and value[0].kind is TokenKind.NAME:
         return scope.class_of(value[0].text) or NameClass.FUNCTION
     if len(value) == 1 and value[0].kind is TokenKind.BRACES:

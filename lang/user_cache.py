@@ -3,7 +3,7 @@
 A folder is read and written only if it belongs to the user and nobody else may write it (mode 0700 when made here).  An entry
 is a line with a keyed digest, then what was kept.  The key is a file of random bytes in the folder that only the user may read,
 and the digest covers the kind of the folder and the entry's name: what was damaged, changed, exchanged with another entry or
-brought from another place is as good as absent.  So is what is no regular file; nothing here waits for a pipe or reads a device.
+brought from another place is as good as absent.  So is what is not a regular file; no pipe is waited for and no device read.
 
 Whoever reads an entry still decides what to believe of it: the digest says who wrote it, not that it is true.
 

@@ -293,7 +293,7 @@ class Builder(Conversions):
 
     def open_loop(self, trip: Size, span: Span) -> LoopIndex:
         """Enter the body of a loop with an index; its facts hold until `close_loop`."""
-        name = self.runtime_size("i", monus(trip, 1), span, "the number of the turn", origin=SizeOrigin.TURN)
+        name = self.runtime_size("i", monus(trip, 1), span, "the number of the iteration", origin=SizeOrigin.TURN)
         return self.ledger.open_loop(LoopIndex(name, trip))
 
     def close_loop(self) -> None:

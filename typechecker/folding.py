@@ -111,7 +111,7 @@ def fold(
         if function in _EXACT and isinstance(value, int) and not _holds(target, value):
             raise Overflow(value)
         values.append(settle(value, target))
-    return None if function == "ipow" else tuple(values)  # a power is no literal: only whether it fits is asked
+    return None if function == "ipow" else tuple(values)  # a power is not a literal: only whether it fits is asked
 
 
 def _function(function: str, kind: Kind, arity: int) -> Callable[..., Payload | None] | None:

@@ -17,7 +17,7 @@ class SizeOrigin(Enum):
     INPUT = "an input's header"
     PARAM = "a param"
     RUNTIME = "known when run"
-    TURN = "the number of a loop's turn"
+    TURN = "the number of the iteration of a loop"
     RIGID = "a signature"
 
 

@@ -21,7 +21,7 @@ from .obligations import Obligation, SizeFact
 from .sizes import SizeOrigin, SizeVariable
 
 CHECKED_AT_LOAD = "checked when the program is loaded"
-CHECKED_IN_TURN = "checked in each turn of the loop"
+CHECKED_IN_TURN = "checked in each iteration of the loop"
 LINE_UP_CODES = frozenset({Code.E101, Code.E102, Code.E103, Code.E110})
 
 

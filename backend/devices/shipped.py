@@ -40,5 +40,5 @@ def profile_text(name: str) -> tuple[str, str]:
         reason = "is not UTF-8 text" if isinstance(error, UnicodeDecodeError) else "cannot be read as a file"
         if isinstance(error, NotRegular | TooLarge):
             reason = f"cannot be read: {error.strerror}"
-        what = f"`{name}` is no shipped profile and {reason}{meant}"
+        what = f"`{name}` is not a shipped profile and {reason}{meant}"
         raise Refused([Diagnostic(Code.E704, what, Span(name, 0, 0), notes=(f"shipped: {', '.join(names)}",))]) from None

@@ -63,7 +63,7 @@ def total(sizes: Iterable[Size]) -> Size:
 
 @dataclass(slots=True)
 class Logarithms:
-    """The logarithms of one formula; see Note [Logarithms].  Their ids are negative, so they are no size of the program."""
+    """The logarithms of one formula; see Note [Logarithms].  Their ids are negative, so they are not sizes of the program."""
 
     known: dict[Size, SizeVariable] = field(default_factory=dict)
 

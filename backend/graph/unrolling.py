@@ -18,16 +18,16 @@ from .phases import Constant, Input, Loop, Output, Phase, PhaseId, Print, Struct
 
 
 def hindrance(loop: Loop, most: int) -> str:
-    """Why the turns of a loop cannot be phases one after the other, `most` in all; nothing where they can."""
+    """Why the iterations of a loop cannot be phases one after the other, `most` in all; nothing where they can."""
     body = list(traverse.all_phases(loop.body))
     if loop.until is not None or loop.trip.constant is None:
-        return "the number of its turns is known only when it runs"
+        return "the number of its iterations is known only when it runs"
     if loop.keep:
         return "all its states are kept"
     if not loop.is_plain or any(traverse.defines(phase) for phase in body):
-        return "its turns are of different sizes"
+        return "its iterations are of different sizes"
     if loop.trip.constant * len(body) > most:
-        return f"{loop.trip.constant:,} turns are too many to plan one by one"
+        return f"{loop.trip.constant:,} iterations are too many to plan one by one"
     return ""
 
 

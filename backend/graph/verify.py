@@ -162,7 +162,7 @@ class _Checker:
             _require((result.reduction is not None) == (parallel < len(kinds)), "a reduction goes with a reduce axis")
             if result.reduction is not None and result.reduction not in PLACES:
                 row = FUNCTIONS.get(result.reduction)
-                _require(row is not None and row.arity == 2, f"{result.reduction} is no function of two operands")
+                _require(row is not None and row.arity == 2, f"{result.reduction} is not a function of two operands")
 
     def projection(self, space: Shape, projection: Projection, shape: Shape) -> None:
         box = space

@@ -1,4 +1,4 @@
-"""What is no loop: sorts, searches, selection, products, linear algebra, transforms, text; one `Operation` a row of the registry.
+"""What is not a loop: sorts, searches, selection, products, linear algebra, transforms, text; one `Operation` a registry row.
 
 Names, shapes and costs of the operations are in `graph.registry`.  A module here says what some of them do on NumPy arrays, by
 which kernels, with which functions of NumPy's, and how native code is bound to them.  Operands are read only and may be strided

@@ -151,7 +151,7 @@ class _Rules:
             if view.name in self.views:
                 self.wrong(f"view {view.name} is defined twice")
             if view.kind.is_complex or not is_name(view.name):
-                self.wrong(f"{view.name} is no view")
+                self.wrong(f"{view.name} is not a view")
             if (view.private or view.local) and view.role is not Role.SCRATCH:
                 self.wrong(f"{view.name} is {'private' if view.private else 'local'} and no scratch")
             self.views[view.name] = view
@@ -294,7 +294,7 @@ class _Rules:
             if loop.kind is LoopKind.SERIAL and carried.reduction is not None:
                 self.wrong("a serial loop has no reductions")
             if loop.kind is LoopKind.VECTOR and not _is_reduction(loop, carried):
-                self.wrong(f"{carried.inside} is no reduction that is exact in any order, or of a few items")
+                self.wrong(f"{carried.inside} is not a reduction that is exact in any order, or of a few items")
 
 
 def _is_reduction(loop: For, carried: Carried) -> bool:

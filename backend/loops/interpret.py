@@ -146,7 +146,7 @@ class _Machine:
     def form(self, form: Index) -> int:
         value = form.constant + sum(self.value(name) * coefficient for name, coefficient in form.terms)
         if not -(2**63) <= value < 2**63:
-            raise Undefined(f"{value} is no i64")
+            raise Undefined(f"{value} is not an i64")
         return int(value)
 
     def place(self, access: Load | Store) -> int:

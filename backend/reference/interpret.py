@@ -138,7 +138,7 @@ class Machine:
         ):
             raise InternalError(f"value {which} has items {low}..{high}, outside its type {element}")
         if declared.permutation and sorted(bounds) != list(range(len(bounds))):
-            raise InternalError(f"value {which} is no permutation")
+            raise InternalError(f"value {which} is not a permutation")
 
     def define(self, variable: SizeVariable, value: int) -> None:
         """Bind a run-time size and check the guards that waited for it."""

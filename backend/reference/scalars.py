@@ -158,7 +158,7 @@ def convert_checked(kind: Kind, value: Any, target: Kind) -> Payload:
         return number
     if isinstance(value, complex) and not target.is_complex:
         if value.imag != 0:
-            raise CheckFailed(Code.E703, f"{shown(value)} has an imaginary part, so it is no {target.value}")
+            raise CheckFailed(Code.E703, f"{shown(value)} has an imaginary part, so it cannot be converted to {target.value}")
         value = value.real
     result = integer_to_f32(int(value)) if target in (Kind.F32, Kind.C64) and isinstance(value, int) else normalise(target, value)
     for part, rounded in zip(_parts(value), _parts(result), strict=False):
@@ -170,7 +170,7 @@ def convert_checked(kind: Kind, value: Any, target: Kind) -> Payload:
 def _whole_number(value: Any, target: Kind) -> int:
     real, imaginary = _parts(value) if isinstance(value, complex) else (value, 0)
     if imaginary != 0 or (isinstance(real, float) and not (math.isfinite(real) and real == math.floor(real))):
-        raise CheckFailed(Code.E703, f"{shown(value)} is not a whole number, so it is no {target.value}")
+        raise CheckFailed(Code.E703, f"{shown(value)} is not a whole number, so it cannot be converted to {target.value}")
     return int(real)
 
 

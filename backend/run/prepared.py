@@ -204,7 +204,7 @@ def _is_plain(plan: Plan) -> bool:
 
 
 def run_again(plan: Plan, bound: BoundGraph, inputs: Mapping[str, Any]) -> Results | None:
-    """Run a plan that has been executed before, prepared; None if it has not been, or runs in another thread, or is no plan of
+    """Run a plan that has been executed before, prepared; None if it has not been, or runs in another thread, or is not a plan of
     one queue on this machine's processors."""
     found = _again.get(id(plan))
     if found is None or found.plan is not plan or found.bound is not bound:

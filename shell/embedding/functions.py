@@ -75,7 +75,7 @@ class _Ready:
 class Function:
     """A compiled Rho function.  Call it with one argument (monadic) or two (left, right).
 
-    Raises `rho.Rejected` where the types do not fit (a TypeError for values that are no arrays), `rho.RunFailed` where a
+    Raises `rho.Rejected` where the types do not fit (a TypeError for values that are not arrays), `rho.RunFailed` where a
     run-time check fails; both carry `.diagnostics`."""
 
     def __init__(self, text: str, session: Session) -> None:

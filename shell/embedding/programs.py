@@ -109,7 +109,7 @@ class Program:
     def bounds(self, **sizes: int) -> Bounds:
         """Costs for sizes and params by name; params that are not named have their defaults.
 
-        TypeError: a name that is no size of the program, or not a natural number."""
+        TypeError: a name that is not a size of the program, or not a natural number."""
         report, known = self._costs, self._default_sizes
         variables = {variable.name: variable for variable in self._variables}
         for name, value in sizes.items():
@@ -165,7 +165,7 @@ class Program:
         other sizes or another program; SCH104: its devices are not here, and it is not `plan.simulated()`).
         `cluster`: a `rho.Cluster` on whose workers it runs, by a plan for them (RunFailed, E710: they were lost).
 
-        TypeError: an unknown name, or a value that is no array.  Refused: sizes or element types that do not fit, guards,
+        TypeError: an unknown name, or a value that is not an array.  Refused: sizes or element types that do not fit, guards,
         bounds.  RunFailed: a run-time check.  Inputs are not written to, results share no memory with them."""
         if plan is not None and not isinstance(plan, Plan):
             self._require_own("plan", plan, "a rho.Plan (`program.plan(…)`, `rho.Plan.load(FILE)`)")

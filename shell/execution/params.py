@@ -3,7 +3,7 @@
 A param has the type of its default.  Text stands for itself, numbers are written as in Python or in Rho, those of a vector with
 blanks or commas between them.
 
-Neighbours: `requests` (the texts), `typechecker.core` (a param that is no size is an input with a default).
+Neighbours: `requests` (the texts), `typechecker.core` (a param that is not a size is an input with a default).
 """
 
 from __future__ import annotations

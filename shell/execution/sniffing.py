@@ -28,7 +28,7 @@ _LOOKED_AT: Final = 1 << 16
 
 
 def input_lines(path: str, shown: str) -> tuple[list[str], int]:
-    """A line for each column, and how many records there are.  FileTrouble: it is no table."""
+    """A line for each column, and how many records there are.  FileTrouble: it is not a table."""
     separator = _separator(path)
     table = Table(Content(path), separator)
     first, columns, headed = table.texts()

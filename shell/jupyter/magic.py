@@ -102,7 +102,7 @@ def _options(line: str) -> tuple[list[str], list[str], bool]:
         elif word in found and words:
             found[word] += [name for name in words.pop(0).split(",") if name]
         else:
-            raise UsageError(f"%%rho: `{word}` {'needs a name' if word in found else 'is no option'}", _HELP)
+            raise UsageError(f"%%rho: `{word}` {'needs a name' if word in found else 'is not an option'}", _HELP)
     return found["-i"], found["-o"], new
 
 

@@ -30,7 +30,7 @@ _STYLE = "text-align: right; font-family: monospace"
 
 
 def bundle(shown: Shown, settings: Settings) -> Bundle:
-    """A value: its type where it is no scalar, then its elements, cut like those of a session."""
+    """A value: its type where it is not a scalar, then its elements, cut like those of a session."""
     limit = WHOLE_TEXT_LIMIT if shown.kind is Kind.CHAR else LIMIT
     lines = display(shown.value, kind=shown.kind, digits=settings.digits, limit=limit, width=WIDTH)
     header = concrete_type(shown) if shown.shape and settings.types else ""

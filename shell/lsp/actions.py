@@ -66,7 +66,7 @@ def _on_lines_of(document: Document, report: Report, where: Range) -> bool:
 
 
 def _edits(document: Document, fix: Fix) -> dict[str, tuple[TextEdit, ...]] | None:
-    """The edits of a fix by document; None if it changes what is no file of the user's."""
+    """The edits of a fix by document; None if it changes what is not a file of the user's."""
     found: dict[str, list[TextEdit]] = {}
     for edit in fix.edits:
         place = _place(document, edit)

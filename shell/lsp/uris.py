@@ -21,7 +21,7 @@ def path_of(uri: str) -> str:
 
 
 def uri_of(name: str) -> str | None:
-    """The address of a source by its name; None if it is no file."""
+    """The address of a source by its name; None if it is not a file."""
     if name.startswith(LIBRARY_PREFIX):
         name = str(STDLIB / name.removeprefix(LIBRARY_PREFIX))
     if name.startswith("<"):

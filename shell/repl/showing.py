@@ -1,4 +1,4 @@
-"""Values in a session: a header with the type where the value is no scalar, then as many lines as the window has."""
+"""Values in a session: a header with the type where the value is not a scalar, then as many lines as the window has."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ _REST: Final = ("s", "u", "s′")
 
 
 def signature_of(glyph: str, use: Use) -> str:
-    """`T[s n] , T[s m] : T[s n+m]` as a signature; empty where the line is no type."""
+    """`T[s n] , T[s m] : T[s n+m]` as a signature; empty where the line is not a type."""
     form, colon, result = use.type.partition(" : ")
     if not colon:
         return ""

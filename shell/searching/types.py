@@ -109,7 +109,7 @@ class Function:
 
 
 class NoType(Exception):
-    """A text that is no type; `hint` may say what was meant."""
+    """A text that is not a type; `hint` may say what was meant."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         self.message, self.hint = message, hint
@@ -160,7 +160,7 @@ class _Reader:
     def whole(self) -> Type:
         found = self._type()
         if self._next():
-            raise NoType(f"`{self._text}` is no type: `{self._next()}` comes unexpected", "for example: f64[n m] → f64[n]")
+            raise NoType(f"`{self._text}` is not a type: `{self._next()}` comes unexpected", "for example: f64[n m] → f64[n]")
         return found
 
     def _next(self) -> str:
@@ -174,7 +174,7 @@ class _Reader:
         token = self._next()
         if not token or (wanted and token != wanted):
             need = f"`{wanted}`" if wanted else "something"
-            raise NoType(f"`{self._text}` is no type: {need} is missing{f' before `{token}`' if token else ' at the end'}",
+            raise NoType(f"`{self._text}` is not a type: {need} is missing{f' before `{token}`' if token else ' at the end'}",
                          "for example: f64[n m] → f64[n]")  # fmt: skip
         self._at += 1
         return token
@@ -204,7 +204,7 @@ class _Reader:
         if word == "_":
             return Hole()
         if not word[0].isalpha():
-            raise NoType(f"`{self._text}` is no type: `{word}` is no element type", "for example: f64[n m] → f64[n]")
+            raise NoType(f"`{self._text}` is not a type: `{word}` is not an element type", "for example: f64[n m] → f64[n]")
         if self._next() == "<" and word in ("idx", "int", "perm"):
             self._take()
             arguments = [self._size()]
@@ -271,11 +271,11 @@ def _word(token: str) -> Size:
     if token.isdigit():
         number = natural(token, _LARGEST)
         if number is None:
-            raise NoType(f"`{token[:20]}…` is no size", f"sizes are at most {_LARGEST}")
+            raise NoType(f"`{token[:20]}…` is not a size", f"sizes are at most {_LARGEST}")
         return Number(number)
     if token[0].isalpha():
         return Variable(token)
-    raise NoType(f"`{token}` is no size", "sizes are names and numbers: f64[n 3]")
+    raise NoType(f"`{token}` is not a size", "sizes are names and numbers: f64[n 3]")
 
 
 def _tokens(text: str) -> Iterator[tuple[str, bool]]:
@@ -284,6 +284,7 @@ def _tokens(text: str) -> Iterator[tuple[str, bool]]:
     while at < len(text.rstrip()):
         found = _TOKEN.match(text, at)
         if found is None:
-            raise NoType(f"`{text}` is no type: `{text[at:].strip()[0]}` has no meaning in one", "for example: f64[n m] → f64[n]")
+            first = text[at:].strip()[0]
+            raise NoType(f"`{text}` is not a type: `{first}` has no meaning in one", "for example: f64[n m] → f64[n]")
         yield found[1], found.start(1) > at
         at = found.end()

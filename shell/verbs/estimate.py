@@ -173,7 +173,7 @@ def lines(sizes: dict[str, int], rows: list[Row]) -> list[str]:
         time = f"{duration(row.ns)} ({duration(row.p10)} to {duration(row.p90)})"
         parts = [f"{row.name:<{wide}}  {time:<36}  {_bytes(row.memory):>9}"]
         if row.turns is not None:
-            parts.append(f"{row.turns[0]} turns of {duration(row.turns[1])}")
+            parts.append(f"{row.turns[0]} iterations of {duration(row.turns[1])}")
         if row.devices > 1:
             parts.append(f"{row.devices:,} devices")
         parts += [f"{name} {value}" for name, value in row.values]

@@ -27,7 +27,7 @@ PYTHON = "<python>"
 
 
 def bind(workspace: Workspace, name: str, value: object) -> None:
-    """Name a Python value in the session.  UsageError: the name is none, or the value is no array."""
+    """Name a Python value in the session.  UsageError: the name is none, or the value is not an array."""
     if re.fullmatch(NAME, name) is None or name in RESERVED_WORDS | ELEMENT_NAMES:
         raise UsageError(f"`{name}` cannot be a name in Rho")
     try:

@@ -1,4 +1,4 @@
-"""Every reader opens its files in one way, and what is no regular file is neither read nor waited for."""
+"""Every reader opens its files in one way, and what is not a regular file is neither read nor waited for."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def test_a_pipe_that_the_program_names_is_not_waited_for(tmp_path: Path) -> None
     (tmp_path / "p.rho").write_text('input x : f64[n] ← "x.csv"\n+/x\n')
     os.mkfifo(tmp_path / "x.csv")
     found = rho_command("run", "p.rho", folder=tmp_path)
-    assert found.returncode == 1 and b"is no regular file" in found.stderr, (found.returncode, found.stderr)
+    assert found.returncode == 1 and b"is not a regular file" in found.stderr, (found.returncode, found.stderr)
 
 
 @pytest.mark.parametrize("words", share([

@@ -230,7 +230,7 @@ def test_what_is_declared_of_all_items_is_checked_at_home(cluster: rho.Cluster, 
 
 
 def test_marks(tmp_path: Path) -> None:
-    """Another size, time or beginning is another file; a link is no file."""
+    """Another size, time or beginning is another file; a link is not a file."""
     path = tmp_path.resolve() / "x.npy"
     np.save(path, np.arange(3.0))
     mark = mark_of(str(path))

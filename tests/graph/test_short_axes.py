@@ -162,7 +162,7 @@ def test_places_of_long_vectors(kind: str) -> None:
 @pytest.mark.parametrize("mode", ["off", "always"])
 @pytest.mark.parametrize("text", ["(50+/x)÷50", "17⌈/x", "64+/x", "(40+/x)÷⌈/x", "{+/⍵×⍵}⍤1 ⊢ 20↕x"])
 def test_windows_are_steps(text: str, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Sums of longer windows have the bits of windows summed one by one, and are no chain along rows."""
+    """Sums of longer windows have the bits of windows summed one by one, and are not chains along rows."""
     monkeypatch.setenv(policy.SWITCH, mode)
     core = checked(f"input x : f64[n] where n ≥ 64\noutput r ← {text}\n")
     assert core is not None

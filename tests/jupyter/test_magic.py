@@ -74,7 +74,7 @@ def test_errors_show_diagnostics_and_no_python(run: Any) -> None:
 
 @pytest.mark.parametrize(
     ("cell", "said"),
-    [("%%rho -i nope\n1", "Python has no `nope`"), ("%%rho -o nope\n1", "no name `nope`"), ("%%rho -x\n1", "is no option"),
+    [("%%rho -i nope\n1", "Python has no `nope`"), ("%%rho -o nope\n1", "no name `nope`"), ("%%rho -x\n1", "is not an option"),
     ("%rho", "an expression"),
      ("%%rho -i np\n1", "not an array"), ("%%rho -o f\nf ← {⍵+1}", "is a function")],
 )  # fmt: skip

@@ -107,7 +107,7 @@ def test_objectives_keep_their_order() -> None:
     [
         ("place aa on gpu", "SCH107", "there is no phase `aa`", "aa"),
         ("place a on gpuu", "SCH107", "there is no device or class `gpuu`; did you mean `gpu0`?", "gpuu"),
-        ("plase a on gpu", "SCH107", "`plase` is no directive; did you mean `place`?", "plase"),
+        ("plase a on gpu", "SCH107", "`plase` is not a directive; did you mean `place`?", "plase"),
         ("place a", "SCH107", "`place` needs `on`", "place"),
         ("place on gpu", "SCH107", "lacks the name of a phase", "place"),
         ("place gpu0 on a", "SCH107", "it is a device, and a phase is wanted here", "gpu0"),
@@ -121,7 +121,7 @@ def test_objectives_keep_their_order() -> None:
         ("limit machines 0", "SCH107", "is not a number of machines", "0"),
         ("limit speed 3", "SCH107", "a limit is written", "limit"),
         ("deadline soon", "SCH107", "a deadline is a time such as `5ms`", "soon"),
-        ("minimize latenzy", "SCH107", "`latenzy` is no objective; did you mean `latency`?", "latenzy"),
+        ("minimize latenzy", "SCH107", "`latenzy` is not an objective; did you mean `latency`?", "latenzy"),
         ("adjacent a", "SCH107", "at least two different phases", "adjacent"),
         ("order …", "SCH107", "an order names phases", "order"),
         ("order a b a", "SCH101", "an order names each phase once", "order"),

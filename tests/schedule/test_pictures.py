@@ -243,9 +243,9 @@ def test_loops_unfold() -> None:
     whole = replace(turn, main=replace(main, queues=(replace(main.queues[0], steps=(loop,)),)))
     made = chart_of_plan(whole, "a.rho")
     (inner,) = made.inside
-    assert inner.title.startswith(f"a turn of #{phase} ") and inner.lanes == chart_of_plan(turn, "a.rho").lanes
+    assert inner.title.startswith(f"an iteration of #{phase} ") and inner.lanes == chart_of_plan(turn, "a.rho").lanes
     page = plan_page(made)
-    assert page.count("<details>") == 1 and "<summary>a turn of #" in page
+    assert page.count("<details>") == 1 and "<summary>an iteration of #" in page
 
 
 def test_steps_without_ticks_stand_in_their_order() -> None:

@@ -42,7 +42,7 @@ def test_what_these_devices_cannot_do(rho: Rho, tmp_path: Path, block: str, code
 def test_a_profile_that_is_none_is_refused(rho: Rho, tmp_path: Path) -> None:
     (tmp_path / "p.rho").write_text(PROGRAM, encoding="utf-8")
     ran = rho("check", str(tmp_path / "p.rho"), "--devices", "nowhere")
-    assert ran.code == 4 and "`nowhere` is no shipped profile" in ran.err
+    assert ran.code == 4 and "`nowhere` is not a shipped profile" in ran.err
 
 
 def test_sessions_and_python_say_the_same(tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ def test_sizes_that_are_not_given_are_those_of_the_data(folder: Path, rho: Rho) 
 
 
 def test_a_loop_says_what_a_turn_takes(folder: Path, rho: Rho) -> None:
-    assert ": 50 turns of " in rho("plan", "loop.rho").out.splitlines()[-1]
+    assert ": 50 iterations of " in rho("plan", "loop.rho").out.splitlines()[-1]
     (row,) = rho("estimate", "loop.rho", "--size", "steps=80", "--json").json()["estimates"]
     assert row["turns"] == 80 and row["turn_ns"] * 80 <= row["ns"]
 
@@ -81,7 +81,7 @@ def test_objectives_are_compared_too(folder: Path, rho: Rho) -> None:
         (("sums.rho", "--size", "n=three"), 2, "a size is a natural number such as 3"),
         (("sums.rho", "--size", "n=-1"), 2, "a size is a natural number such as 3"),
         (("sums.rho", "--size", "n=1", "--size", "n=2"), 2, "names `n` twice"),
-        (("sums.rho", "--size", "n=3", "--size", "m=3", "--devices", "labtop"), 4, "`labtop` is no shipped profile"),
+        (("sums.rho", "--size", "n=3", "--size", "m=3", "--devices", "labtop"), 4, "`labtop` is not a shipped profile"),
         (("loop.rho", "--size", "steps=3", "--devices", "loop.rho"), 4, "this is not TOML"),
         (("filed.rho", "--size", "n=100000000000", "--size", "m=1000000000000"), 4, ""),
         (("nothing.rho",), 2, ""),

@@ -58,7 +58,7 @@ def test_set(rho: Rho, program: Path, setting: str, printed: str) -> None:
 @pytest.mark.parametrize(
     ("setting", "said"),
     [
-        ("rate=x", "“x” is not a number"), ("rate=1 2", "has 1 item, not 2"), ("fast=2", "“2” is no bool"),
+        ("rate=x", "“x” is not a number"), ("rate=1 2", "has 1 item, not 2"), ("fast=2", "“2” is not a bool"),
         ("weights=1 2", "has 3 items, not 2"), ("shift=1.5", "“1.5” is not an integer"),
         ("shift=9223372036854775808", "does not fit i64"), ("letter=ab", "“ab” is not one character"),
         ("k=-1", "a natural number such as 3"), ("nam=x", "did you mean `name`?"),

@@ -207,7 +207,7 @@ def test_buffers_of_turns_cannot_be_edited(folder: Path, rho: Rho) -> None:
     for field, wrong in (("bytes", 9), ("device", "gpu9"), ("last", 0)):
         (folder / "p.json").write_text(edited(plan, *body, "buffers", 1, field, to=wrong), encoding="utf-8")
         ran = rho("plan", "--check", "p.json")
-        assert ran.code == 4 and "V12" in ran.err and "a turn of loop" in ran.err
+        assert ran.code == 4 and "V12" in ran.err and "an iteration of loop" in ran.err
 
 
 def test_a_step_that_takes_no_time_reads_what_is_there(folder: Path, rho: Rho) -> None:

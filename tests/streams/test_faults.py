@@ -152,8 +152,8 @@ def test_a_check_that_fails_in_a_later_tile(folder: Path) -> None:
         ("input x : f64[n] where n ≥ 8\ny ← (2×x)[⍋x]\noutput y", "needs it as a whole"),
         ("input x : f64[n] where n ≥ 8\nx", "needs it as a whole"),
         ("input x : f64[n] where n ≥ 8\n{⍵+(+/x-⍵)÷≢x}⍣(9 ⋄ {1e¯9>|⍺-⍵}) ⊢ 0.0", "is known only when it runs"),
-        ("input x : f64[n] where n ≥ 8\n{⍵+(+/x-⍵)÷≢x}⍣\\9 ⊢ 0.0", "in each turn, and all its states are kept"),
-        ("input x : f64[n] where n ≥ 8\n{⍵+(+/x-⍵)÷≢x}⍣9999 ⊢ 0.0", "9,999 turns are too many"),
+        ("input x : f64[n] where n ≥ 8\n{⍵+(+/x-⍵)÷≢x}⍣\\9 ⊢ 0.0", "in each iteration, and all its states are kept"),
+        ("input x : f64[n] where n ≥ 8\n{⍵+(+/x-⍵)÷≢x}⍣9999 ⊢ 0.0", "9,999 iterations are too many"),
         ("input x : f64[n] where n ≥ 8\nz ← x+⌽x\noutput z", "bytes for a row"),
     ],
 )

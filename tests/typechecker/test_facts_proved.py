@@ -166,7 +166,7 @@ def test_what_is_nearly_so_is_proved_only_if_it_is_so(place: int) -> None:
 
 
 def test_what_two_divisibilities_say_stays_apart() -> None:
-    """The quotient that a premise speaks of is no size of the program."""
+    """The quotient that a premise speaks of is not a size of the program."""
     assert settle(eq(k, n * 3), [le(1, k), div(3, k)]) is Verdict.UNKNOWN
     assert settle(eq(k, m * 2), [le(1, k), le(0, m), div(2, k)]) is Verdict.UNKNOWN
     assert settle(eq(n, m), [div(2, n), div(2, m)]) is Verdict.UNKNOWN

@@ -31,4 +31,4 @@ def test_there_is_one_reader() -> None:
     assert issubclass(Reader, DirectiveReader)
     assert tuple(objective.value for objective in Objective) == OBJECTIVES
     for verb in VERBS:
-        assert not any("is no directive" in message for _, message, _ in wrong(verb + " y"))
+        assert not any("is not a directive" in message for _, message, _ in wrong(verb + " y"))

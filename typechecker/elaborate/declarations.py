@@ -124,7 +124,7 @@ def _readable(ctx: Context, statement: tree.Input, type: ArrayType) -> bool:
     if element.kind is not wanted:
         problem = f"{_FORMS[reading.form]}, and `{statement.target.name}` is declared {show_type(type)}"
     elif reading.missing is not None and not _suits(reading.missing, element.kind):
-        problem = f"what stands for missing cells is no {element.kind.value}"
+        problem = f"what stands for missing cells is not of type {element.kind.value}"
     if problem:
         span = statement.clauses[0].to(statement.clauses[-1])
         ctx.error(Code.E300, problem, span, labels=(Label(statement.type.span, f"declare it `{wanted.value}`"),))
@@ -196,7 +196,7 @@ def param(run: Elaboration, statement: tree.Param, scope: Scope) -> None:
 
 
 def _setting(run: Elaboration, statement: tree.Param, value: Operand) -> Operand:
-    """A param that is no size is an input with a default; of text the length is not fixed."""
+    """A param that is not a size is an input with a default; of text the length is not fixed."""
     builder, span = run.ctx.builder, statement.target.span
     default, type = value.constant, value.type
     if default is None:

@@ -28,7 +28,7 @@ from .values import cast
 
 @dataclass(frozen=True, slots=True)
 class Trips:
-    """How often the loop runs, when it stops, and the array whose major cells its turns are for, if it is a fold."""
+    """How often the loop runs, when it stops, and the array whose major cells its iterations are for, if it is a fold."""
 
     count: Size
     until: FunctionValue | None = None
@@ -76,7 +76,7 @@ def _prepared(
         Code.E130,
         f"a fold with `{glyph}` has the cells of its right operand for `⍺`, so it takes no left argument",
         where,
-        notes=(f"bind what is the same in every turn: `a∘f{glyph}xs`, or mention it inside the function",),
+        notes=(f"bind what is the same in every iteration: `a∘f{glyph}xs`, or mention it inside the function",),
     )
     return None
 

@@ -58,7 +58,7 @@ def element_classes(signature: tree.Signature) -> dict[str, str | None]:
 
 
 def well_formed(ctx: Context, signature: tree.Signature, params: Collection[str]) -> bool:
-    """E011 for what is no element type, E121 for two shape variables in one shape, E122 for what no argument determines."""
+    """E011 for what is not an element type, E121 for two shape variables in one shape, E122 for what no argument determines."""
     elements = [array.element for array in (*parameter_arrays(signature), *arrays(signature.result))]
     mistaken = dict.fromkeys([element.name for element in elements if _is_mistaken(element)])
     for name in mistaken:

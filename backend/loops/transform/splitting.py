@@ -6,8 +6,8 @@ loop is split at its first two borders into at most three ranges, whose bounds a
 be empty and borders anywhere.  `folding` then finds each condition's value: where edges meet, on sizes of which nothing is known,
 edges keep conditions that the interior has not.  Edges of one iteration keep the conditions of their inner loops.
 
-Legal for every loop of step 1 without `until` that is no reduction in the order of sums: iterations stay in their order, carried
-values go from range to range.
+Legal for every loop of step 1 without `until` that is not a reduction in the order of sums: iterations stay in their order,
+carried values go from range to range.
 
 Neighbours: `folding` (before and after).
 """

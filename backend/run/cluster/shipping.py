@@ -78,7 +78,7 @@ def unpacked(facts: Mapping[str, Any]) -> tuple[Plan, BoundGraph]:
     try:
         plan = decode_plan(facts["plan"])
     except PlanFormatError as error:
-        raise Unfit(f"the plan is none: {error}") from None
+        raise Unfit(f"the plan is not valid: {error}") from None
     main, *others = [Source(file.name, file.text) for file in plan.program]
     texts = {source.name: source for source in others}
 

@@ -109,7 +109,7 @@ class Connection:
         self._read(memoryview(head))
         number, length, size = _HEAD.unpack(head)
         if length > LARGEST_FACTS:
-            raise Lost(self.process, "it sent what is no message")
+            raise Lost(self.process, "it sent something that is not a message")
         text = bytearray(length)
         self._read(memoryview(text))
         try:
@@ -117,9 +117,9 @@ class Connection:
             arrays = [_room(*one) for one in facts.pop("arrays", ())]
             kind = Kind(number)
         except (ValueError, TypeError, AttributeError):
-            raise Lost(self.process, "it sent what is no message") from None
+            raise Lost(self.process, "it sent something that is not a message") from None
         if sum(array.nbytes for array in arrays) != size:
-            raise Lost(self.process, "it sent what is no message")
+            raise Lost(self.process, "it sent something that is not a message")
         for array in arrays:
             if array.nbytes:
                 self._read(bytes_of(array))

@@ -41,7 +41,8 @@ def conversion(kind: Kind, target: Kind, *, checked: bool) -> Any:
         source = x
         if x.dtype.kind == "c" and not target.is_complex:
             if np.any(x.imag):
-                raise CheckFailed(Code.E703, f"{shown(_first(x, x.imag != 0))} has an imaginary part, so it is no {target.value}")
+                where = shown(_first(x, x.imag != 0))
+                raise CheckFailed(Code.E703, f"{where} has an imaginary part, so it cannot be converted to {target.value}")
             source = x.real
         result = source.astype(dtype)
         lost = np.isfinite(source) & ~np.isfinite(result)
@@ -74,7 +75,8 @@ def _require_whole(x: Any, target: Kind) -> Any:
         case _:
             return x
     if bad.any():
-        raise CheckFailed(Code.E703, f"{shown(_first(x, bad))} is not a whole number, so it is no {target.value}")
+        where = shown(_first(x, bad))
+        raise CheckFailed(Code.E703, f"{where} is not a whole number, so it cannot be converted to {target.value}")
     return real
 
 

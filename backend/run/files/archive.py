@@ -22,7 +22,7 @@ LONGEST_DIRECTORY: Final = 8 << 20
 """Bytes of the list of members, which zipfile reads at once and makes objects of."""
 _ENCRYPTED: Final = 1
 _UNSOUND: Final = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, ValueError, OverflowError, RuntimeError)
-"""What zipfile raises on what is no archive, names that are no text and lengths that are none."""
+"""What zipfile raises on what is not an archive, names that are no text and lengths that are none."""
 
 
 class _Bounded(io.BufferedIOBase):

@@ -66,4 +66,4 @@ def require_utf8(values: Any) -> None:
             characters_of(block)
         except UnicodeDecodeError as error:
             code = int.from_bytes(error.object[error.start : error.start + 4], sys.byteorder)
-            raise FileTrouble(Code.E708, f"cannot be written: {chr(code)!r} is no character of UTF-8") from None
+            raise FileTrouble(Code.E708, f"cannot be written: {chr(code)!r} is not a character of UTF-8") from None

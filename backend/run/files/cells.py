@@ -49,7 +49,7 @@ def item_of(cell: str, kind: Kind) -> Any:
         return cell
     if kind is Kind.BOOL:
         if text.lower() not in _TRUTHS:
-            raise Unsuitable(f"{shown(cell)} is no bool", "a bool is 0, 1, true or false")
+            raise Unsuitable(f"{shown(cell)} is not a bool", "a bool is 0, 1, true or false")
         return _TRUTHS[text.lower()]
     if kind in INTEGER_BITS:
         if not _WHOLE_NUMBER.fullmatch(text) or len(text) > _MOST_DIGITS:

@@ -53,4 +53,4 @@ def text_of(number: int, reading: Reading) -> str:
         moment = _START + number * _TICK
         return moment.strftime(reading.pattern) if reading.pattern else moment.isoformat()
     except (ValueError, OverflowError):
-        raise Unsuitable(f"holds {number}, which is no date of the years 1 to 9999") from None
+        raise Unsuitable(f"holds {number}, which is not a date of the years 1 to 9999") from None

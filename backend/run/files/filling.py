@@ -93,4 +93,4 @@ def require_characters(items: Any) -> None:
     """E705 unless every item of a `U1` array is a character."""
     codes = items.view(items.dtype.str[0].replace("=", "<").replace("|", "<") + "u4")
     if len(codes) and int(codes.max()) > LAST_CHARACTER:
-        raise damaged("holds numbers that are no characters")
+        raise damaged("holds numbers that are not characters")

@@ -53,7 +53,7 @@ def _opened(content: Content) -> Iterator[Any]:
         except (ArrowException, OverflowError, UnicodeError, OSError) as error:
             if isinstance(error, OSError) and error.errno is not None:  # pyarrow's own have none
                 raise
-            raise damaged(f"is no sound parquet file: {first_line(error)}") from None
+            raise damaged(f"is not a valid parquet file: {first_line(error)}") from None
 
 
 def _columns(file: Any, name: str, kind: Kind) -> list[str]:
@@ -76,7 +76,7 @@ def _columns(file: Any, name: str, kind: Kind) -> list[str]:
 def _shape(file: Any, columns: list[str], name: str, rank: int) -> tuple[int, ...]:
     rows = file.metadata.num_rows
     if rows < 0:
-        raise damaged(f"is no sound parquet file: it says that it has {rows} rows")
+        raise damaged(f"is not a valid parquet file: it says that it has {rows} rows")
     return (rows,) if name or (rank == 1 and len(columns) == 1) else (rows, len(columns))
 
 
@@ -143,7 +143,7 @@ def read(content: Content, name: str, kind: Kind, shape: tuple[int, ...], readin
         for place, column in enumerate(columns):
             found = _read_column(file, column, table[:, place])
             if found != shape[0]:
-                raise damaged(f"is no sound parquet file: it says {shape[0]} rows, and column `{column}` has {found}")
+                raise damaged(f"is not a valid parquet file: it says {shape[0]} rows, and column `{column}` has {found}")
         return array
 
 

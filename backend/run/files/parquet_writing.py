@@ -36,7 +36,7 @@ def require_package() -> None:
 
 
 def columns_of(column: Column) -> list[Column]:
-    """The columns of a value: E708 for what is no table."""
+    """The columns of a value: E708 for what is not a table."""
     require_storable(column.kind, column.values.shape)
     if column.kind is Kind.CHAR or column.values.ndim < 2:
         return [replace(column, values=column.values if column.values.ndim else column.values.reshape(1))]

@@ -49,12 +49,12 @@ class Pixels:
 
 
 def pixels(values: Any, kind: Kind) -> Pixels:
-    """How a NumPy array of the kind becomes samples.  FileTrouble E708: it is no picture."""
+    """How a NumPy array of the kind becomes samples.  FileTrouble E708: it is not a picture."""
     if kind is Kind.CHAR or kind.is_complex:
         raise FileTrouble(Code.E708, f"holds {kind.value}, a picture needs real numbers")
     if values.ndim not in (2, 3) or (values.ndim == 3 and not 1 <= values.shape[2] <= 4):
         advice = "a picture is a matrix, or has a last axis of 1 to 4 channels"
-        raise FileTrouble(Code.E708, f"has shape {list(values.shape)}, which is no picture", advice)
+        raise FileTrouble(Code.E708, f"has shape {list(values.shape)}, which is not a picture", advice)
     if 0 in values.shape:
         raise FileTrouble(Code.E708, f"has shape {list(values.shape)}, a picture needs at least one pixel")
     if kind in (Kind.BOOL, Kind.U8):

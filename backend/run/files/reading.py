@@ -179,7 +179,7 @@ def content_of(file: str, held: bytes | None) -> tuple[Content, str]:
     suffix = suffix_of(file)
     if suffix not in READABLE:
         raise FileTrouble(
-            Code.E704, f"has the suffix {suffix!r}, which is no known format" if suffix else "has no suffix", _known(),
+            Code.E704, f"has the suffix {suffix!r}, which is not a known format" if suffix else "has no suffix", _known(),
             *(() if suffix else ("what has no name that says so is read from standard input, with its format: `-:csv`",)),
         )
     return Content(file, held), suffix

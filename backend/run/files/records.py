@@ -138,7 +138,7 @@ def _decoded(data: bytes, line: int, *, first: bool = True) -> str:
     except UnicodeDecodeError as error:
         raise _undecodable(data, error.start, line) from None
     if "\0" in text:
-        raise damaged(f"is no table: line {line + text[: text.index(chr(0))].count(chr(10))} holds a NUL character")
+        raise damaged(f"is not a table: line {line + text[: text.index(chr(0))].count(chr(10))} holds a NUL character")
     return text.removeprefix(_MARK) if first and line == 1 else text
 
 

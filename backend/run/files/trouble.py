@@ -67,7 +67,7 @@ def system_errors() -> Iterator[None]:
     except PermissionError:
         raise FileTrouble(Code.E704, "may not be read: permission denied") from None
     except NotRegular:
-        raise FileTrouble(Code.E704, "is no regular file") from None
+        raise FileTrouble(Code.E704, "is not a regular file") from None
     except NotADirectoryError:
         raise FileTrouble(Code.E704, "does not exist: a folder on its path is a file") from None
     except ValueError as error:  # a NUL in the path

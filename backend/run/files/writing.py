@@ -60,7 +60,7 @@ def prepare_values(
 ) -> Prepared:  # fmt: skip
     """What fills the file.  All that its format can refuse is refused here, so several outputs are refused together.
 
-    `shown` is how messages name it where it is no file and `path` tells only the format; `name` is the header of a text."""
+    `shown` is how messages name it where it is not a file and `path` tells only the format; `name` is the header of a text."""
     with located(shown or path, span):
         if isinstance(values, RowSink):
             return Prepared(path, lambda file: None, span, values.written)
@@ -152,7 +152,7 @@ def _suffix(path: str) -> str:
         raise FileTrouble(Code.E708, "is not a path")
     if suffix not in WRITABLE and suffix != ".zarr":
         raise FileTrouble(
-            Code.E708, f"has the suffix {suffix!r}, which is no known format" if suffix else "has no suffix",
+            Code.E708, f"has the suffix {suffix!r}, which is not a known format" if suffix else "has no suffix",
             "files that can be written: " + " ".join(WRITABLE),
         )  # fmt: skip
     return suffix

@@ -91,9 +91,9 @@ def parse(raw: bytes) -> Mapping[str, Any]:
     try:
         found = json_text.decode(raw.decode("utf-8"), 1 << 17)
     except (ValueError, RecursionError) as error:
-        raise damaged(f"is no zarr array or group: its metadata are no JSON ({error})") from None
+        raise damaged(f"is not a zarr array or group: its metadata are not JSON ({error})") from None
     if not isinstance(found, dict):
-        raise damaged("is no zarr array or group: its metadata are no object")
+        raise damaged("is not a zarr array or group: its metadata are not an object")
     return found
 
 
@@ -161,7 +161,7 @@ def _pipeline(listed: Any, shape: tuple[int, ...], code: str, depth: int) -> Pip
         elif dtype is None and name == "bytes":
             endian = settings.get("endian", "little")
             if endian not in ("little", "big"):
-                raise damaged(f"has items in an order of bytes that is none: {_shown(endian)}")
+                raise damaged(f"has items in an unknown byte order: {_shown(endian)}")
             dtype = _dtype(("<" if endian == "little" else ">") + code)
         elif dtype is None and name == "sharding_indexed":
             dtype = _dtype("<" + code)
@@ -210,7 +210,7 @@ def _refused(name: str) -> Exception:
 
 def _numeric(name: Any) -> Any:
     if not isinstance(name, str) or stored_type(name, "zarr") in ("str1", "bool"):
-        raise damaged("has differences of a type that is none of numbers")
+        raise damaged("has differences of a type that is not numeric")
     return _dtype(name)
 
 
@@ -241,7 +241,7 @@ def _order(found: Any, rank: int) -> tuple[int, ...]:
     if found in ("C", "F"):
         return tuple(range(rank)) if found == "C" else tuple(reversed(range(rank)))
     if not isinstance(found, list) or not all(isinstance(axis, int) for axis in found) or sorted(found) != list(range(rank)):
-        raise damaged("has an order of axes that is none")
+        raise damaged("has an order of axes that is not a permutation")
     return tuple(found)
 
 
@@ -299,4 +299,4 @@ def _fill(found: Any, dtype: Any) -> Any:
             number = int(number)
         return dtype.type(number)
     except (ValueError, TypeError, KeyError, OverflowError):
-        raise damaged(f"has an item for chunks that are not there, {_shown(found)}, that is none of its type") from None
+        raise damaged(f"has an item for chunks that are not there, {_shown(found)}, that is not of its type") from None

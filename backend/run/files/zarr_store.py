@@ -57,7 +57,7 @@ class _Folder:
         except FileNotFoundError:
             return None
         except (NotRegular, IsADirectoryError):
-            raise FileTrouble(Code.E704, f"has a part `{shown}` that is no regular file") from None
+            raise FileTrouble(Code.E704, f"has a part `{shown}` that is not a regular file") from None
         except OSError as error:
             if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.EMLINK):
                 raise FileTrouble(Code.E704, f"has a part `{shown}` that is a link, which is not followed") from None
@@ -102,7 +102,7 @@ def _store(content: Content) -> Iterator[_Store]:
         if content.held is None and os.path.isdir(content.path):
             yield _Folder(content.path)
             return
-        with archive.opened(content, "is no zarr array or group") as found:
+        with archive.opened(content, "is not a zarr array or group") as found:
             yield _Archive(found)
 
 
@@ -128,7 +128,7 @@ def _array(store: _Store, name: str) -> tuple[tuple[str, ...], ZarrArray]:
     """Where an array is, and what its metadata say."""
     root = _metadata(store, ())
     if root is None:
-        raise damaged("is no zarr array or group: it has no metadata")
+        raise damaged("is not a zarr array or group: it has no metadata")
     if _is_array(root):
         if name:
             raise FileTrouble(Code.E704, f"is one array, without an array named {name}")

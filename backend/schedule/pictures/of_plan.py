@@ -126,14 +126,14 @@ class _Reader:
         )
 
     def inside(self) -> Iterator[Chart]:
-        """A turn of each loop, the arms of each branch, the cell of each map."""
+        """An iteration of each loop, the arms of each branch, the cell of each map."""
         parts = [(step, part) for queue in self.main.queues for step in queue.steps for part in inside(step)]
         for step, part in parts[:MOST_INSIDE]:
             phase = next((self.phases[id] for id in phases_of(step) if id in self.phases), None)
             name = "a step" if phase is None else _titled(phase)
             match step:
                 case LoopStep():
-                    what = "a turn of" if part is step.body else "whether to go on with" if part is step.until else "after"
+                    what = "an iteration of" if part is step.body else "whether to go on with" if part is step.until else "after"
                 case BranchStep():
                     what = "the first arm of" if part is step.then else "the other arm of"
                 case _:

@@ -193,8 +193,8 @@ def _step(step: Step, known: Mapping[PhaseId, PlannedPhase], names: Mapping[Valu
 
 
 def _turn(step: LoopStep, known: Mapping[PhaseId, PlannedPhase], names: Mapping[ValueId, str]) -> Iterator[str]:
-    """What a turn of a loop that queues run together does, queue by queue, in ticks from its start."""
-    for title, plan in (("each turn", step.body), ("after the last turn", step.leave)):
+    """What an iteration of a loop that queues run together does, queue by queue, in ticks from its start."""
+    for title, plan in (("each iteration", step.body), ("after the last iteration", step.leave)):
         if plan is None:
             continue
         yield f"{'':<14} {title}:"

@@ -37,15 +37,15 @@ def gangs_of(plan: Plan, program: ProgramProblem, setting: Setting) -> dict[Phas
 
 
 def faults_of(gangs: Mapping[PhaseId, Gang]) -> Iterator[str]:
-    """What is wrong with the schedules of turns."""
+    """What is wrong with the schedules of iterations."""
     for id, gang in gangs.items():
         for one in gang.plans:
             found = verify_schedule(one.problem, one.schedule)
-            yield from (f"{fault.code.name}: a turn of loop #{id}: {fault.message}" for fault in found)
+            yield from (f"{fault.code.name}: an iteration of loop #{id}: {fault.message}" for fault in found)
 
 
 def described_faults(gangs: Mapping[PhaseId, Gang]) -> Iterator[str]:
-    """Buffers and peaks of turns that are not what their steps give."""
+    """Buffers and peaks of iterations that are not what their steps give."""
     for id, gang in gangs.items():
         for one in gang.plans:
             problem = ProgramProblem(one.problem, one.turn.bound, one.turn.bound.graph.phases, one.cuts)
@@ -55,7 +55,7 @@ def described_faults(gangs: Mapping[PhaseId, Gang]) -> Iterator[str]:
                 ("peak", sorted(one.plan.peak), sorted(made.peak)),
             ):
                 if said != right:
-                    yield f"V12: `{what}` of a turn of loop #{id} are not those of its steps"
+                    yield f"V12: `{what}` of an iteration of loop #{id} are not those of its steps"
 
 
 def _parts(plan: Plan, loop: PhaseId) -> Iterator[tuple[str, LoopStep | JoinStep]]:
@@ -66,7 +66,7 @@ def _parts(plan: Plan, loop: PhaseId) -> Iterator[tuple[str, LoopStep | JoinStep
 
 
 def _planned(plan: Plan, body: SubPlan, empty: Planned) -> Planned:
-    """A turn with the schedule that the plan has for it."""
+    """An iteration with the schedule that the plan has for it."""
     program = ProgramProblem(empty.problem, empty.turn.bound, empty.turn.bound.graph.phases, empty.cuts)
     schedule = schedule_of(replace(plan, main=body, spread=()), program)
     return replace(empty, schedule=schedule, plan=body)

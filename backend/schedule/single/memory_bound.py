@@ -2,7 +2,7 @@
 
 The same walk as the planner's on sizes instead of numbers.  Where the planner decides by numbers, this counts the worse of
 both outcomes: a result that may or may not be a view has a buffer of its own *and* keeps its operand's storage, and only
-what dies for every size is written over.  Buffers whose size is no number count 512 bytes more for rounding.
+what dies for every size is written over.  Buffers whose size is not a number count 512 bytes more for rounding.
 """
 
 from __future__ import annotations

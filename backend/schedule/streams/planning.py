@@ -40,7 +40,7 @@ RUN: Final = 1 << 16
 MOST_KINDS: Final = 64
 """Graphs of tiles that one pass may have: each is planned and compiled by itself."""
 MOST_PHASES: Final = 2_000
-"""Phases that the turns of one loop may become."""
+"""Phases that the iterations of one loop may become."""
 _SMALL: Final = 16
 """What was selected is read whole where it takes at most this part of the memory."""
 _SHARE: Final = 2
@@ -139,7 +139,7 @@ def plan_streams(
             if not isinstance(trouble.phase, Loop):
                 raise
             if why := hindrance(trouble.phase, MOST_PHASES):
-                raise CannotStream(trouble.phase, f"{trouble.why} in each turn, and {why}") from None
+                raise CannotStream(trouble.phase, f"{trouble.why} in each iteration, and {why}") from None
             asked = replace(asked, bound=unrolled(asked.bound, trouble.phase))
 
 

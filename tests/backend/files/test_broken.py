@@ -48,7 +48,7 @@ BROKEN: list[tuple[str, bytes, Kind, int, str, str]] = [
     ("negative.npy", npy_bytes(npy_header(shape="(-3,)")), F64, 1, "E705", "shape"),
     ("deep.npy", npy_bytes(npy_header(shape=f"({'1, ' * 40})")), F64, 1, "E705", "shape"),
     ("long_header.npy", npy_bytes(" " * 70000, version=2), F64, 1, "E705", "header of"),
-    ("characters.npy", npy_bytes(npy_header("<U1", "(1,)"), b"\xff" * 4), CHAR, 1, "E705", "no characters"),
+    ("characters.npy", npy_bytes(npy_header("<U1", "(1,)"), b"\xff" * 4), CHAR, 1, "E705", "not characters"),
     ("wrong_rank.npy", GOOD, F64, 2, "E706", "2 axes"),
     ("narrow.npy", GOOD, F32, 1, "E706", "f64"),
     ("integers.npy", GOOD, I64, 1, "E706", "its declared type is i64"),
@@ -66,7 +66,7 @@ BROKEN: list[tuple[str, bytes, Kind, int, str, str]] = [
     ("underscore.csv", b"1_000\n2\n", F64, 1, "E705", "is not a number"),
     ("semicolons.csv", b"1;2\n3;4\n", F64, 2, "E705", "is not a number"),
     ("years.csv", b"place,2019\n1,2\n", F64, 2, "E705", "line 1, column 1"),
-    ("two.csv", b"2\n", BOOL, 0, "E705", "is no bool"),
+    ("two.csv", b"2\n", BOOL, 0, "E705", "is not a bool"),
     ("latin.csv", b"1\n\xff\n", F64, 1, "E705", "not UTF-8: line 2"),
     ("nul.csv", b"1\0\n", F64, 1, "E705", "NUL"),
     ("quote.csv", b'1\n"2\n', F64, 1, "E705", "line 2"),
@@ -94,7 +94,7 @@ BROKEN: list[tuple[str, bytes, Kind, int, str, str]] = [
     ("headless.png", b"\x89PNG\r\n\x1a\n" + chunk(b"IDAT", b""), U8, 2, "E705", "image header"),
     ("bits.png", png_file(grey(4, 2, depth=16), zlib.compress(b"\0" * 18)), U8, 2, "E706", "uint16"),
     ("colours.png", png_file(grey(4, 2, colour=2), zlib.compress(b"\0" * 26)), U8, 2, "E706", "[2 4 3]"),
-    ("x.dat", b"1", F64, 1, "E704", "no known format"),
+    ("x.dat", b"1", F64, 1, "E704", "not a known format"),
     ("x", b"1", F64, 1, "E704", "no suffix"),
 ]
 
@@ -134,7 +134,7 @@ def test_a_name_without_suffix_says_how_a_pipe_is_read() -> None:
 
 def test_a_pipe_is_not_opened(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "x.csv")
-    with pytest.raises(RunFailed, match="no regular file"):
+    with pytest.raises(RunFailed, match="not a regular file"):
         load(tmp_path / "x.csv", F64, 1)
 
 

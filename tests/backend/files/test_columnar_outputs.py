@@ -120,7 +120,7 @@ def test_what_they_do_not_hold_is_refused(
 
 def test_dates_out_of_range_and_columns_of_two_lengths_are_refused(tmp_path: Path) -> None:
     path = str(tmp_path / "x.parquet")
-    with pytest.raises(RunFailed, match="no date of the years 1 to 9999"):
+    with pytest.raises(RunFailed, match="not a date of the years 1 to 9999"):
         prepare_values(path, np.array([0, 10**9]), I64, SPAN, reading=Reading(Form.DATE))
     with pytest.raises(RunFailed, match="two lengths"):
         prepare_table(path, [("a", np.zeros(2), F64, AS_WRITTEN), ("b", np.zeros(3), F64, AS_WRITTEN)], SPAN)

@@ -164,7 +164,7 @@ def test_a_column_of_a_table_without_a_header(tmp_path: Path) -> None:
         ("a,b\n1,\0\n", "a", Kind.F64, AS_WRITTEN, "line 2 holds a NUL character"),
         ("", "a", Kind.F64, AS_WRITTEN, "E705 `x.csv:a` is empty"),
         ("a,b\n1,2\n", "a", Kind.BOOL, Reading(missing=0), None),
-        ("a,b\n2,2\n", "a", Kind.BOOL, AS_WRITTEN, "“2” is no bool"),
+        ("a,b\n2,2\n", "a", Kind.BOOL, AS_WRITTEN, "“2” is not a bool"),
     ],
 )  # fmt: skip
 def test_bad_tables(tmp_path: Path, text: str, member: str, kind: Kind, reading: Reading, said: str | None) -> None:

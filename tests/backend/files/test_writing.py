@@ -24,21 +24,21 @@ def refused(path: Path | str, value: Array) -> str:
 
 def test_what_a_format_cannot_hold_is_refused(tmp_path: Path) -> None:
     vector, words, cube = array(I64, (2,), [1, 2]), text("ab"), array(I64, (1, 1, 5), range(5))
-    assert "no picture" in refused(tmp_path / "x.png", vector)
-    assert "no picture" in refused(tmp_path / "x.png", cube)
+    assert "not a picture" in refused(tmp_path / "x.png", vector)
+    assert "not a picture" in refused(tmp_path / "x.png", cube)
     assert "at least one pixel" in refused(tmp_path / "x.png", array(I64, (0, 3), ()))
     assert "char" in refused(tmp_path / "x.png", words)
     assert "text" in refused(tmp_path / "x.csv", words)
     assert "3 axes" in refused(tmp_path / "x.csv", cube)
-    assert "no known format" in refused(tmp_path / "x.dat", vector)
+    assert "not a known format" in refused(tmp_path / "x.dat", vector)
     assert "no suffix" in refused(tmp_path / "x", vector)
-    assert "no character of UTF-8" in refused(tmp_path / "x.txt", text("\ud800"))
+    assert "not a character of UTF-8" in refused(tmp_path / "x.txt", text("\ud800"))
     assert "its folder does not exist" in refused(tmp_path / "none" / "x.npy", vector)
     assert "not a path" in refused(f"{tmp_path}/\0.npy", vector)
     (tmp_path / "d.npy").mkdir()
     assert "is a folder" in refused(tmp_path / "d.npy", vector)
     os.mkfifo(tmp_path / "p.npy")
-    assert "no regular file" in refused(tmp_path / "p.npy", vector)
+    assert "not a regular file" in refused(tmp_path / "p.npy", vector)
     assert sorted(os.listdir(tmp_path)) == ["d.npy", "p.npy"]
 
 

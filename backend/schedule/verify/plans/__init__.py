@@ -74,7 +74,7 @@ def memory_in_use(plan: Plan, bound: BoundGraph) -> Mapping[DeviceId, int]:
 
 def _turns(shared: Mapping[PhaseId, Shared]) -> Iterator[tuple[str, SubPlan, BoundGraph]]:
     for id, loop in shared.items():
-        yield f"a turn of loop #{id}", loop.step.body, loop.turn.bound
+        yield f"an iteration of loop #{id}", loop.step.body, loop.turn.bound
         if loop.leave is not None and loop.step.leave is not None:
             yield f"what follows loop #{id}", loop.step.leave, loop.leave.bound
 

@@ -1,4 +1,4 @@
-"""V1, V3 and V8 of a plan, or of a turn in it: every phase once, in a step of its kind, in boxes that tile it."""
+"""V1, V3 and V8 of a plan, or of an iteration in it: every phase once, in a step of its kind, in boxes that tile it."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def once(plan: Plan, main: SubPlan, bound: BoundGraph, shared: Mapping[PhaseId, 
             elif isinstance(step, JoinStep) and step.rows is None:
                 pass  # of a channel: `_of_shared`
             elif phases_of(step) and (queue.device not in devices or queue.kind is not QueueKind.COMPUTE):
-                wrong(Rule.V1, f"phase #{phases_of(step)[0]} runs on {queue.device}, which is no device of the plan")
+                wrong(Rule.V1, f"phase #{phases_of(step)[0]} runs on {queue.device}, which is not a device of the plan")
             if isinstance(step, CombineStep):
                 combines[step.phase] += 1
                 if queue.device != plan.home:
@@ -154,4 +154,4 @@ def _of_shared(plan: Plan, loop: Shared) -> Iterator[Violation]:
     last = 0 if step.leave is None else length(step.leave)
     ticks = max(1, step.making + (turn.loop.trip.constant or 0) * length(step.body) + last)
     if step.end - step.start != ticks:
-        yield Violation(Rule.V9, f"{name} takes {step.end - step.start} ticks, its turns {ticks}")
+        yield Violation(Rule.V9, f"{name} takes {step.end - step.start} ticks, its iterations {ticks}")

@@ -73,7 +73,7 @@ class Scope:
         return (loop, number if value in self.makers else number - 1, value)
 
     def read(self, phase: Phase, place: int, value: ValueId) -> Hashable:
-        """The value that a phase reads: an entry of a turn reads a state that the turn before has left."""
+        """The value that a phase reads: an entry of an iteration reads a state that the iteration before has left."""
         if self.turn is not None and self.before and phase in self.bound.graph.phases[: len(self.before)]:
             loop, number = self.turn
             return (loop, number - 1, self.before[self.bound.graph.phases.index(phase)])
@@ -84,7 +84,7 @@ class Scope:
         if self.turn is None:
             return ""
         loop, number = self.turn
-        return f"{('a turn of', 'the next turn of', 'what follows')[number - 1]} loop #{loop}: "
+        return f"{('an iteration of', 'the next iteration of', 'what follows')[number - 1]} loop #{loop}: "
 
 
 class Translation:
@@ -219,7 +219,7 @@ class Translation:
         if not self.linked(step):
             self.fault(Rule.V6, f"no link `{step.link}` joins {step.source} and {step.target}")
         if step.value not in scope.makers and (scope.turn is None or step.value not in scope.bound.graph.types):
-            self.fault(Rule.V6, f"%{step.value} is no value of the program")
+            self.fault(Rule.V6, f"%{step.value} is not a value of the program")
             return task
         piece = Piece(step.box or (), task.start, task.end, task.end)
         if step.partial:

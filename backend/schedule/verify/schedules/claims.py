@@ -45,7 +45,7 @@ def claimed(problem: Problem, answer: Answer, judge: Callable[[Problem, Schedule
     """Claims that are false in themselves, or that everything at home refutes, if `judge` finds nothing wrong with that."""
     bound, status = answer.lower_bound, answer.status
     if answer.proof.method not in METHODS:
-        yield Violation(Rule.V10, f"`{answer.proof.method}` is no method of proof")
+        yield Violation(Rule.V10, f"`{answer.proof.method}` is not a method of proof")
     if bound < 0 or answer.proof.lower_bound != bound:
         yield Violation(Rule.V10, f"a lower bound of {bound}, of which the proof says {answer.proof.lower_bound}")
     if bound > 0 and answer.proof.method == "none" and status is not Status.IMPOSSIBLE:
