@@ -77,7 +77,7 @@ def test_mathematics(kind: Kind) -> None:
     x = np.concatenate([data(kind, count // 2, 3), some]).astype(DTYPES[kind])
     body = [read(0, kind), *(apply(f, (0,), kind) for f in ("exp", "ln", "erf", "expm1", "log1p")),
             *(apply("circular", (0,), kind, k) for k in range(-10, 13)),
-            *(apply(f, (0, 0), kind) for f in ("pow", "log", "root")), ConstantNode(kind, 10.0)]  # fmt: skip
+            *(apply(f, (0, 0), kind) for f in ("pow", "log", "root", "atan2")), ConstantNode(kind, 10.0)]  # fmt: skip
     body.append(apply("log", (len(body) - 1, 0), kind))
     made = [place for place, node in enumerate(body) if isinstance(node, ApplyNode)]
     agree(phase([count], [projection([count], [count], [0])], body, made), [x])
