@@ -92,12 +92,6 @@ class Primitive:
         """The spelling `rho fmt --ascii` writes: the glyph when it is ASCII, else a backtick and the canonical name."""
         return self.glyph if self.glyph.isascii() or not self.names else "`" + self.names[0]
 
-    @property
-    def all_examples(self) -> tuple[Example, ...]:
-        """Every example of the row, of both valences and its own."""
-        uses = (self.monadic, self.dyadic)
-        return tuple(example for use in uses if use for example in use.examples) + self.examples
-
 
 def traits(*members: Trait) -> frozenset[Trait]:
     return frozenset(members)

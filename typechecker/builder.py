@@ -5,9 +5,9 @@ Blocks nest: the root block is open from the start, `open_block` starts one insi
 
 What a builder remembers beside the ops is in records: `facts` of each value, `sizes` and what names them, the `ledger` of
 facts in scope and to be checked, `reports` of what is wrong, the `wording` of values in messages; `glyph` is the function being
-applied.
+applied; `root` are the ops of the program's own block, `next_id` is the id that the next value gets.
 
-Neighbours: `rules` and `elaborate` call it; `decide` answers its questions.
+Neighbours: `emitted` (what a statement did), `rules` and `elaborate` call it; `decide` answers its questions.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from ..lang.codes import Code
 from ..lang.diagnostics import Diagnostic, Fix, Label
-from ..lang.source import PlacedSpan, Span
+from ..lang.source import Span
 from . import overflow
 from .agreement import principal_frame
 from .clauses import ClauseSite
@@ -48,18 +48,6 @@ ASIDE = 1 << 40
 """Ids from here on are of work aside: those of the program do not depend on it."""
 
 
-class Emitted(NamedTuple):
-    """What a statement left in the root block, and what is known and said of its values; `next` is the id after them."""
-
-    next: int
-    ops: tuple[Op, ...]
-    types: dict[ValueId, ArrayType]
-    spans: dict[ValueId, Span]
-    facts: dict[ValueId, ValueFacts]
-    definitions: dict[ValueId, Op]
-    said: tuple[tuple[ValueId, str | Span], ...]
-
-
 class Snapshot(NamedTuple):
     """What a builder remembers beside ops, as it was."""
 
@@ -84,19 +72,20 @@ class Builder(Conversions):
         self.reports = Reports()
         self.ledger = Ledger()
         self.sizes = NamedSizes()
-        self._definitions: dict[ValueId, Op] = {}
-        self._masks = MaskFacts(self._definitions, self.types, self.at_most)
-        self.sequences = Sequences(self._definitions, self.types, self.at_most)
-        self._blocks: list[tuple[tuple[ValueId, ...], list[Op]]] = [((), [])]
-        self._next_value = 0
+        self.definitions: dict[ValueId, Op] = {}
+        self._masks = MaskFacts(self.definitions, self.types, self.at_most)
+        self.sequences = Sequences(self.definitions, self.types, self.at_most)
+        self.root: list[Op] = []
+        self._blocks: list[tuple[tuple[ValueId, ...], list[Op]]] = [((), self.root)]
+        self.next_id = 0
         self._next_aside = ASIDE
 
     # -- values and ops
 
     def fresh(self, type: ArrayType, span: Span) -> ValueId:
         """A new value id of this type; the caller emits the op that defines it."""
-        value = ValueId(self._next_value)
-        self._next_value += 1
+        value = ValueId(self.next_id)
+        self.next_id += 1
         self.types[value] = type
         self.spans[value] = span
         return value
@@ -104,7 +93,7 @@ class Builder(Conversions):
     @property
     def next_value(self) -> ValueId:
         """The id that the next value gets."""
-        return ValueId(self._next_value)
+        return ValueId(self.next_id)
 
     def emit(
         self, make: Callable[[ValueId], Op], type: ArrayType, span: Span, *, static: Size | tuple[Size, ...] | None = None,
@@ -116,7 +105,7 @@ class Builder(Conversions):
         if self._intricate((type,), span):
             return self.poison(span)
         value = self.fresh(type, span)
-        self._definitions[value] = op = make(value)
+        self.definitions[value] = op = make(value)
         self._blocks[-1][1].append(op)
         return Operand(value, type, static, constant)
 
@@ -257,10 +246,10 @@ class Builder(Conversions):
 
     def selection(self, x: Operand) -> Span | None:
         """The mask of known data that says how many elements x has."""
-        value, op = x.value, self._definitions.get(x.value)
+        value, op = x.value, self.definitions.get(x.value)
         while self.facts.get(value, NOTHING).selected is None and isinstance(op, Scalar):
             value = max(op.args, key=lambda arg: len(self.types[arg].shape))
-            op = self._definitions.get(value)
+            op = self.definitions.get(value)
         return self.facts.get(value, NOTHING).selected
 
     def known(self, x: Operand) -> ValueFacts:
@@ -334,56 +323,18 @@ class Builder(Conversions):
 
     def snapshot(self, fresh_names: bool) -> Snapshot:
         """Where work starts that is to leave no trace: what it reports is apart from what was reported before."""
-        before = Snapshot(self._next_value, self.mark(), self.reports, self.wording, self.sizes, self.ledger.clause_site)
+        before = Snapshot(self.next_id, self.mark(), self.reports, self.wording, self.sizes, self.ledger.clause_site)
         self.reports, self.wording, self.sizes = self.reports.trial(), self.wording.trial(), self.sizes.trial(fresh_names)
-        self._next_value = max(self._next_value, self._next_aside)
+        self.next_id = max(self.next_id, self._next_aside)
         return before
 
     def restore(self, before: Snapshot) -> None:
         """Undo everything since `snapshot`; only ids of work aside stay used up."""
-        self._next_aside = self._next_value
-        self._next_value = before.next if before.next < ASIDE else self._next_value
+        self._next_aside = self.next_id
+        self.next_id = before.next if before.next < ASIDE else self.next_id
         self.reports, self.wording, self.sizes = before.reports, before.wording, before.sizes
         self.ledger.clause_site = before.clause_site
         self.rollback(before.mark)
-
-    # -- statements done again
-
-    def counts(self) -> tuple[int, ...]:
-        """Where a statement starts, for `emitted_since`: what is reported, its first value and op, and what there is besides."""
-        self.wording.said.clear()
-        ledger, reports = self.ledger, self.reports
-        more = (len(ledger.promises), len(ledger.input_sites), len(reports.warnings))
-        return (len(reports.diagnostics), self._next_value, len(self._blocks[0][1]), *ledger.mark(), *more, *self.sizes.counts())
-
-    def emitted_since(self, counts: tuple[int, ...]) -> Emitted | None:
-        """What a statement emitted; None if it did more: reported, required or named a size, or has spans that do not move."""
-        said = tuple(self.wording.said)
-        reported, first, ops, *more = counts
-        now = self.counts()
-        if now[0] != reported or list(now[3:]) != more:
-            return None
-        values = [ValueId(value) for value in range(first, self._next_value)]
-        spans = {value: self.spans[value] for value in values}
-        facts = {value: self.facts[value] for value in values if value in self.facts}
-        seen = [*spans.values(), *[word for _, word in said if isinstance(word, Span)]]
-        seen += [known.selected for known in facts.values() if known.selected is not None]
-        if not all(isinstance(span, PlacedSpan) for span in seen):
-            return None
-        types = {value: self.types[value] for value in values}
-        definitions = {value: self._definitions[value] for value in values if value in self._definitions}
-        return Emitted(self._next_value, tuple(self._blocks[0][1][ops:]), types, spans, facts, definitions, said)
-
-    def emit_again(self, done: Emitted) -> None:
-        """The same values and ops, after the same ones before."""
-        self._next_value = done.next
-        self._blocks[0][1].extend(done.ops)
-        self.types.update(done.types)
-        self.spans.update(done.spans)
-        self.facts.update(done.facts)
-        self._definitions.update(done.definitions)
-        for value, word in done.said:
-            self.wording.add(value, word)
 
     # -- diagnostics
 

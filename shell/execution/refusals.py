@@ -70,12 +70,6 @@ def fits(plan: Plan, limit: int | None, files: FileMemory = FileMemory()) -> int
     return None if _peak(plan) + files.bytes <= allowed or (limit is None and not allowed) else allowed
 
 
-def check_memory(candidate: Candidate, plan: Plan, limit: int | None, files: FileMemory = FileMemory()) -> None:  # noqa: B008
-    """E702 if the plan does not fit."""
-    if fits(plan, limit, files) is not None:
-        refuse_memory(candidate, plan, limit, files)
-
-
 def refuse_memory(
     candidate: Candidate, plan: Plan, limit: int | None, files: FileMemory, streams: CannotStream | None = None
 ) -> Never:  # fmt: skip

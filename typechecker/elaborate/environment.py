@@ -30,7 +30,6 @@ class Missing(Enum):
     """Why a name that exists has no value."""
 
     ALPHA = "⍺ of a dfn called with one argument"
-    LATER = "bound further down"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

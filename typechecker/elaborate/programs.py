@@ -202,7 +202,7 @@ def _once_more(
     ctx, sites, memory = run.ctx, scope.file.sites, run.ctx.memory
     assert sites is not None
     done = memory.done.get(id(statement))
-    if done is None or done.statement is not statement or not done.means_the_same(sites):
+    if not isinstance(done, Done) or done.statement is not statement or not done.means_the_same(sites):
         done = _site(ctx, statement, scope, sites)
     elif replay(ctx, done, scope, declared):
         assert done.effect is not None
@@ -210,7 +210,7 @@ def _once_more(
     if not done.states_type and done.name is not None:
         sites.declared.pop(done.name, None)
     started, sites.current = scope.now(), done.site
-    recording = Recording(ctx, scope, started)
+    recording = Recording(ctx, started)
     try:
         value = _statement(run, statement, scope, declared, main=main)
     except RecursionError:

@@ -5,7 +5,7 @@ What it did may be done again where the builder is in the same state.  States ha
 the one before and from what the statement means.  A definition that reads nothing around it does the same in every state.
 
 Kept is only what leaves ops and values behind, or binds functions: a statement that reports, requires or names a size is
-elaborated each time.  Neighbours: `programs` (asks before it elaborates), `sites`, `typechecker.builder` (what was emitted).
+elaborated each time.  Neighbours: `programs` (asks before it elaborates), `sites`, `typechecker.emitted` (ops and values).
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from ...lang import tree
 from ...lang.records import dataclass
 from ...lang.source import PlacedSpan, Span
-from ..builder import Emitted
 from ..core import ValueId
+from ..emitted import Emitted, counts, emit_again, emitted_since
 from ..operands import Operand, TupleOperand, Value
 from .context import NODE_BUDGET, Context
 from .environment import DfnFunction, Entry, Moment, PrimitiveFunction, Scope, SignedFunction
@@ -71,10 +71,11 @@ class Done:
 class Recording:
     """Watches a statement while it is elaborated."""
 
-    def __init__(self, ctx: Context, scope: Scope, started: Moment) -> None:
-        self._ctx, self._scope, self._started = ctx, scope, started
-        self._counts, self._nodes, self._state = ctx.builder.counts(), ctx.nodes, ctx.state
+    def __init__(self, ctx: Context, started: Moment) -> None:
+        self._ctx, self._started = ctx, started
+        self._counts, self._nodes, self._state = counts(ctx.builder), ctx.nodes, ctx.state
         self._mentions, ctx.mentions = ctx.mentions, {}
+        ctx.builder.wording.said.clear()
 
     def close(self) -> None:
         """Mentions of this statement join those of the ones before."""
@@ -85,7 +86,7 @@ class Recording:
     def done(self, before: Done, entries: Sequence[tuple[str, Entry]], bound: dict[str, Site], value: Value | None) -> Done:
         """What is known now of a statement that has been elaborated."""
         defining = isinstance(before.statement, _DEFINING) and before.site.reach is Reach.NOTHING
-        free = defining and self._ctx.builder.counts()[1:] == self._counts[1:]
+        free = defining and counts(self._ctx.builder)[1:] == self._counts[1:]
         if not free:
             self._ctx.state = self._ctx.memory.key((self._state, before.site.key))
         effect = self._effect(before.statement, entries, value, free=free)
@@ -100,7 +101,7 @@ class Recording:
         if not isinstance(statement, _REPLAYED) or any(rehomed(entry, started, started) is None for _, entry in entries):
             return None
         mentions = tuple([(v, tuple(places)) for v, places in self._new.items()])
-        emitted = ctx.builder.emitted_since(self._counts)
+        emitted = emitted_since(ctx.builder, self._counts)
         if emitted is None or not all(isinstance(s, PlacedSpan) for _, places in mentions for pair in places for s in pair):
             return None
         printed = ctx.printed_at - self._nodes if ctx.printed_at > self._nodes else None
@@ -118,7 +119,7 @@ def replay(ctx: Context, done: Done, scope: Scope, declared: dict[str, tree.Sign
             return False
         ctx.state = effect.after
         if effect.emitted is not None:
-            ctx.builder.emit_again(effect.emitted)
+            emit_again(ctx.builder, effect.emitted)
         if effect.printed is not None:
             ctx.printed_at = ctx.nodes + effect.printed
         for value, places in effect.mentions:

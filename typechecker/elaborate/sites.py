@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from enum import IntEnum
-from typing import TYPE_CHECKING
 
 from ...lang.diagnostics import Diagnostic
 from ...lang.recent import Recent
@@ -24,9 +23,6 @@ from ...lang.records import dataclass
 from ...lang.remembered import Statements
 from ...lang.source import Span
 from ..obligations import Proof
-
-if TYPE_CHECKING:
-    from .replaying import Done
 
 
 class Reach(IntEnum):
@@ -86,7 +82,7 @@ class Memory:
         self.outcomes: Recent[object, Outcome] = Recent()
         self.signatures: Recent[object, tuple[str, ...]] = Recent()
         self.well_formed: Recent[tuple[int, frozenset[str]], bool] = Recent()
-        self.done: Recent[int, Done] = Recent()
+        self.done: Recent[int, object] = Recent()  # what `replaying` knows of a statement
         self._keys: Recent[tuple[object, ...], int] = Recent()
         self._next = 0
 
