@@ -23,7 +23,7 @@ from rho.backend.kernels.ir import Form, Kernel
 from rho.backend.kernels.loops import build_loop, merge_loop
 from rho.backend.kernels.nest import plan_nest
 from rho.backend.loops.cuda import CudaText, cuda_text
-from rho.backend.loops.lower.cards import CardCode
+from rho.backend.loops.lower.cards import card_kernel
 from rho.backend.run.cpu.kinds import DTYPES, FILLS
 from rho.backend.run.cuda.launching import Launch, compile_structured
 from rho.backend.run.cuda.layouts import compile_reading
@@ -63,7 +63,7 @@ const i64 x0_0, const char *x1, const i64 x1_0, char *y0, const i64 y0_0) {
 
 
 def text_of(kernel: Kernel) -> CudaText:
-    return cuda_text(CardCode(kernel).program())
+    return cuda_text(card_kernel(kernel))
 
 
 def test_a_map() -> None:
@@ -84,7 +84,7 @@ def test_forms() -> None:
     assert "__shared__ double lanes1[256];" in along.source and "__shared__ double lanes1[2048];" in across.source
     sizes = {"n0": 9, "n1": 9999, "blocks": 3}
     assert [grid.blocks(sizes) for grid in along.grids] == [27, 9] and [grid.blocks(sizes) for grid in across.grids] == [3, 9]
-    short = cuda_text(CardCode(rows, 256).program())
+    short = cuda_text(card_kernel(rows, 256))
     assert len(short.grids) == 1 and not short.scratch
 
 

@@ -18,7 +18,7 @@ from rho.backend.loops import check
 from rho.backend.loops.card_scans import Form, card_scan
 from rho.backend.loops.cuda import cuda_text
 from rho.backend.loops.ir import Program, Role
-from rho.backend.loops.lower.cards import CardCode, most_of
+from rho.backend.loops.lower.cards import card_kernel, most_of
 from rho.backend.loops.text import parse, show
 from rho.backend.run.cuda.modules import Modules
 from rho.tests.backend import cuda_stub
@@ -43,7 +43,7 @@ def kernel(space: list[int], reduction: str | None, *, turned: bool = False, kin
 def reducing(space: list[int], reduction: str = "add", *, turned: bool = False) -> tuple[Program, dict[str, int]]:
     made = kernel(space, reduction, turned=turned)
     sizes = {f"n{axis}": size for axis, size in enumerate(space)} | {f"o{axis}": 0 for axis in range(len(space))}
-    return CardCode(made, most_of(space[-1])).program(), sizes | {"blocks": -(-space[-1] // 4096)}
+    return card_kernel(made, most_of(space[-1])), sizes | {"blocks": -(-space[-1] // 4096)}
 
 
 CHOOSING = """program choosing(n, m) {
@@ -72,7 +72,7 @@ CHOOSING = """program choosing(n, m) {
 PROGRAMS = {
     "branches": (parse(CHOOSING), {"n": 300, "m": 300}),
     "a check that fails": (parse(CHOOSING), {"n": 1, "m": 0}),
-    "a map": (CardCode(kernel([7], None)).program(), {"n0": 7, "o0": 0}),
+    "a map": (card_kernel(kernel([7], None)), {"n0": 7, "o0": 0}),
     "rows": reducing([5, 70]),
     "a line": reducing([300]),
     "blocks of a line": reducing([3 * 4096 + 50]),

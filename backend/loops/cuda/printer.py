@@ -20,7 +20,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, reduce
+from itertools import count
+from math import prod
 from typing import Final
 
 from ....typechecker.elements import Kind
@@ -56,7 +58,7 @@ from ..ir import (
 )
 from ..llvm.lanes import fails
 from ..transform import dead
-from .text import Axis, CudaText, Grid
+from .text import Axis, CudaText, Grid, value
 
 _NUMBERS: Final = (Constant, Number, Apply, Load, Fail)
 """What may be done again, and stand between the loops of a space."""
@@ -75,7 +77,8 @@ def cuda_text(program: Program) -> CudaText:
     for view in program.views:
         if view.role is not Role.SCRATCH:
             address = f"const char *{view.name}" if view.role is Role.INPUT else f"char *{view.name}"
-            takes += [address, *(f"const i64 {view.name}_{axis}" for axis in range(len(view.shape) - _is_unit(view)))]
+            strides = len(view.shape) - (view.unit and bool(view.shape))
+            takes += [address, *(f"const i64 {view.name}_{axis}" for axis in range(strides))]
     takes += [f"char *{view.name}" for view in scratch] + ["int *failed"] * is_checked
     pure = [statement for statement in program.body if isinstance(statement, _NUMBERS)]
     assert all(views[s.view].role is Role.INPUT for s in pure if isinstance(s, Load)), "nests load numbers again"
@@ -85,7 +88,8 @@ def cuda_text(program: Program) -> CudaText:
         assert isinstance(statement, For), "a program for cards is nests, after what numbers they need"
         printer = _Nest(views, functions, needed(pure, statement))
         grids.append(printer.nest(f"nest{len(grids)}", statement))
-        rooms = [f"__shared__ {STORED[v.kind]} {v.name}[{_items(v)}];" for v in own if v.name in printer.touched]
+        rooms = [f"__shared__ {STORED[v.kind]} {v.name}[{prod(value(length, {}) for length in v.shape)}];"
+                 for v in own if v.name in printer.touched]  # fmt: skip
         lines = "\n".join(f"  {line}" for line in (*rooms, *printer.lines))
         made.append(f"{_HEAD} {grids[-1].name}({', '.join(takes)}) {{\n{lines}\n}}\n")
     source = PRELUDE + "\n".join((*functions.texts.values(), *made))
@@ -104,18 +108,6 @@ def needed(pure: Sequence[Statement], nest: For) -> list[Statement]:
 
 def _used(body: tuple[Statement, ...]) -> set[str]:
     return {name for statement in walk(body) for name in uses(statement)}
-
-
-def _is_unit(view: View) -> bool:
-    return view.unit and bool(view.shape)
-
-
-def _items(view: View) -> int:
-    count = 1
-    for length in view.shape:
-        assert not length.terms, "memory of a block is of a constant shape"
-        count *= length.constant
-    return count
 
 
 def _factor(text: str) -> str:
@@ -143,7 +135,7 @@ class _Nest:
     is_block: bool = False
     """Is what is printed next run by all threads of a block, for one point?"""
     depth: int = 0
-    count: int = 0
+    numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     # --------------------------------------------------------------------------------------------- text
 
@@ -171,14 +163,10 @@ class _Nest:
 
     def bound(self, indices: tuple[Index, ...], relation: str) -> str:
         """The least (`<`) or the greatest of several."""
-        made = self.index(indices[0])
-        for other in map(self.index, indices[1:]):
-            made = f"({made} {relation} {other} ? {made} : {other})"
-        return made
+        return reduce(lambda x, y: f"({x} {relation} {y} ? {x} : {y})", map(self.index, indices))
 
     def fresh(self) -> str:
-        self.count += 1
-        return f"at{self.count}"
+        return f"at{next(self.numbers)}"
 
     # -------------------------------------------------------------------------------------------- spaces
 

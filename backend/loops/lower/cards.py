@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from itertools import accumulate
 from typing import ClassVar
 
 from ....typechecker.elements import Kind
@@ -25,16 +25,8 @@ from ..threads import State, Threads
 from .kernel import Lowering
 
 
-@dataclass(frozen=True, slots=True)
-class CardCode:
-    """A kernel for lines of some length."""
-
-    kernel: Kernel
-    most: int = MOST
-
-    def program(self) -> Program:
-        is_map = self.kernel.form is Form.MAP
-        return (OnCard(self.kernel) if is_map else _Reductions(self.kernel, self.most)).program()
+def card_kernel(kernel: Kernel, most: int = MOST) -> Program:
+    return (OnCard(kernel) if kernel.form is Form.MAP else _Reductions(kernel, most)).program()
 
 
 def most_of(length: int) -> int:
@@ -54,9 +46,7 @@ class OnCard(Lowering):
         with ExitStack() as loops:
             if not sizes:
                 loops.enter_context(b.range(LoopKind.PARALLEL, ONE))
-            for axis, size in enumerate(sizes):
-                is_last = axis == len(sizes) - 1
-                step = together if is_last else 1
+            for size, step in zip(sizes, [*(1 for _ in sizes[1:]), together], strict=False):
                 loop = loops.enter_context(b.loop(LoopKind.PARALLEL, (ZERO,), (at(size),), step=step))
                 point.append(at(loop.index))
             yield point, Cells(plus(at(sizes[-1]), times(point[-1], -1)) if sizes else ONE, together)
@@ -70,12 +60,12 @@ class OnCard(Lowering):
 
 
 class _Reductions(OnCard):
-    """`state`: what the reductions carry, one behind the other."""
+    """`states`: what the reductions carry, one behind the other; `ends`: which of that are the results."""
 
     def __init__(self, kernel: Kernel, most: int) -> None:
         super().__init__(kernel)
         self.states = [State(r.reduction or "", kind_of(kernel, r.node)) for r in kernel.results]
-        self.is_long = most > BLOCK
+        self.ends, self.is_long = [end - 1 for end in accumulate(len(state.kinds) for state in self.states)], most > BLOCK
         self.threads = Threads(self.b, self.states, most, across=kernel.form is Form.ACROSS, are_cells=kernel.axes > 1)
         self.partials = [
             self.b.view("partials", kind, (*map(at, self.sizes[:-1]), at("blocks")), Role.SCRATCH).name
@@ -124,14 +114,6 @@ class _Reductions(OnCard):
                     self.b.store(partial, (*here, block), total)
             else:
                 self.give(here, [totals[place] for place in self.ends])
-
-    @property
-    def ends(self) -> list[int]:
-        """The results, of all that is carried."""
-        ends = [0]
-        for state in self.states:
-            ends.append(ends[-1] + len(state.kinds))
-        return [end - 1 for end in ends[1:]]
 
     def join(self, point: Sequence[Index]) -> None:
         """The blocks of a cell, as a binary tree of neighbours."""

@@ -28,7 +28,7 @@ from ...kernels.narrowing import narrow
 from ...kernels.nest import Nest, plan_nest, row_nest
 from ...loops.cuda import CudaText, cuda_text
 from ...loops.lower.card_rows import card_rows
-from ...loops.lower.cards import CardCode, most_of
+from ...loops.lower.cards import card_kernel, most_of
 from ...loops.lower.rows import RowsCode
 from ...loops.orders import MOST
 from ..cpu.kinds import DTYPES, FILLS
@@ -142,7 +142,7 @@ class Launch:
             if self.is_row:
                 program = card_rows(RowsCode(kernel, self.is_row, 1 << (length - 1).bit_length()))
             else:
-                program = CardCode(kernel, most_of(length) if self.reduces else MOST).program()
+                program = card_kernel(kernel, most_of(length) if self.reduces else MOST)
             shape = tuple(self.space[axis] for axis in nest.order)
             found = self.kept[key] = Bound(kernel, cuda_text(program), nest, shape, self.is_row)
         return found
