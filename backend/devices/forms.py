@@ -110,7 +110,7 @@ def work_of(phase: Structured, types: Types, extents: tuple[int, ...], number: N
     """`kernels`: are there any?  `extents` of the axes (of a shard, maybe), none of them 0."""
     chained = any(isinstance(node, ApplyNode) and node.function.startswith(ALONG) for node in phase.body)
     body = build_body(phase, complexes=not chained) if kernels and _is_candidate(phase, types, extents) else None
-    reads = tuple(_varies(read, extents) for read in phase.reads)
+    reads = tuple(varies(read, extents) for read in phase.reads)
     shapes = [tuple(map(number, types[read.value].shape)) for read in phase.reads]
     steps = [_strides(read, extents, shape) for read, shape in zip(phase.reads, shapes, strict=True)]
     kinds = [types[read.value].element.kind for read in phase.reads]
@@ -151,7 +151,8 @@ def _is_candidate(phase: Structured, types: Types, extents: Sequence[int]) -> bo
 # ------------------------------------------------------------------------------------------ operands
 
 
-def _varies(read: Read, extents: Sequence[int]) -> Axes:
+def varies(read: Read, extents: Sequence[int]) -> Axes:
+    """The axes along which a read is not the same."""
     wide = frozenset(axis for axis, size in enumerate(extents) if size != 1)
     stages = read.projection.stages
     if stages and isinstance(first := stages[0], Affine):

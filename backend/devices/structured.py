@@ -30,7 +30,7 @@ from ..graph.phases import (
     Structured,
     ValueId,
 )
-from .forms import Number, Types, work_of
+from .forms import Number, Types, varies, work_of
 from .keys import reduce_stems, scalar_stems
 from .points import ALONE, work_grains
 from .rates import Rates
@@ -84,7 +84,7 @@ def _space(phase: Structured, number: Number, cut: tuple[int, int] | None) -> _S
     if cut is not None:
         extents[cut[0]] = cut[1]
     reduce = next((a for a, axis in enumerate(phase.axes) if axis.kind is AxisKind.REDUCE), None)
-    reads = tuple(_varies(read, extents) for read in phase.reads)
+    reads = tuple(varies(read, extents) for read in phase.reads)
     nodes: list[frozenset[int]] = []
     for node in phase.body:
         match node:
@@ -97,14 +97,6 @@ def _space(phase: Structured, number: Number, cut: tuple[int, int] | None) -> _S
             case _:
                 nodes.append(frozenset())
     return _Space(tuple(extents), reduce, reads, tuple(nodes))
-
-
-def _varies(read: Read, extents: Sequence[int]) -> frozenset[int]:
-    wide = frozenset(axis for axis, size in enumerate(extents) if size != 1)
-    stages = read.projection.stages
-    if stages and isinstance(first := stages[0], Affine):
-        return wide & {term.axis for index in first.indices for term in index.terms}
-    return wide
 
 
 def _fills(read: Read) -> bool:

@@ -7,7 +7,7 @@ Counted at the most values that are alive at once, plus what compound functions 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from math import prod
 from typing import Final
 
@@ -286,3 +286,13 @@ def peak_of(plan: SubPlan) -> int:
 def rounded(count: int) -> int:
     """The memory that a buffer of so many bytes takes."""
     return -(-count // ALIGNMENT) * ALIGNMENT
+
+
+def first_gap(taken: Iterable[tuple[int, int]], size: int) -> int:
+    """Where so many bytes lie by first fit; what is `taken` is in the order of addresses."""
+    offset = 0
+    for start, stop in taken:
+        if start - offset >= size:
+            break
+        offset = max(offset, stop)
+    return offset

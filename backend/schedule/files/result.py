@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ..answer import Proof, Schedule, Status
+from ..plan.explain import counted
 from ..problem import Problem
 from ..timeline.fences import QueueKind, Step, StepKind, Synchronisation
 from .solve import Solved
@@ -105,7 +106,7 @@ def result_text(solved: Solved) -> str:
     compared = [f"{b.name} {b.ticks} ({b.ticks / ticks:.2f}×)" for b in answer.baselines if b.ticks is not None and ticks]
     if compared:
         lines.append("baselines: " + ", ".join(compared))
-    lines.append(f"{_count(len(answer.schedule.transfers), 'transfer')}, {_count(solved.sync.syncs, 'sync')}")
+    lines.append(f"{counted(len(answer.schedule.transfers), 'transfer')}, {counted(solved.sync.syncs, 'sync')}")
     return "\n".join([*lines, *_listed(problem, answer.schedule, solved.sync)])
 
 
@@ -118,10 +119,6 @@ def _certainty(status: Status, proof: Proof, value: int) -> str:
     if status is Status.OPTIMAL:
         return f"optimal ({proof.method})"
     return f"lower bound {proof.lower_bound}, gap {gap_of(value, proof.lower_bound):.1f} %"
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'s' * (number != 1)}"
 
 
 _MOST_QUEUES = 40

@@ -42,7 +42,7 @@ def plan_text(plan: Plan) -> str:
     names = {value: name for name, value in plan.inputs}
     sizes = "".join(f" · {name}={number}" for name, number in plan.sizes)
     peak = ", ".join(f"{bytes_text(size)} on {device}" for device, size in plan.main.peak)
-    lines = [f"{plan.schema} · {len(plan.phases)} phase{'s' * (len(plan.phases) != 1)}{sizes} · peak {peak}"]
+    lines = [f"{plan.schema} · {counted(len(plan.phases), 'phase')}{sizes} · peak {peak}"]
     lines += _block(plan.main, known, names, "")
     operations: dict[str, int] = {}
     for phase in plan.phases:
@@ -71,27 +71,27 @@ def _block(plan: SubPlan, known: Mapping[PhaseId, PlannedPhase], names: Mapping[
 def _step(step: Step, known: Mapping[PhaseId, PlannedPhase], names: Mapping[ValueId, str], indent: str) -> Iterator[str]:
     match step:
         case RunStep():
-            over = "" if step.overwrite is None else f"  over {_value(step.overwrite, names)}"
+            over = "" if step.overwrite is None else f"  over {value_text(step.overwrite, names)}"
             yield from _phase(known[step.phase], names, indent, over)
         case RowsStep():
-            over = "" if step.overwrite is None else f"  over {_value(step.overwrite, names)}"
-            yield f"{indent}by rows{over}  ⇒ {' '.join(_value(v, names) for v in step.results)}"
+            over = "" if step.overwrite is None else f"  over {value_text(step.overwrite, names)}"
+            yield f"{indent}by rows{over}  ⇒ {' '.join(value_text(v, names) for v in step.results)}"
             for member in step.phases:
                 yield from _phase(known[member], names, indent + _INDENT, "")
         case StreamStep():
             written = f", {bytes_text(step.writes)} written" if step.writes else ""
-            made = f"  ⇒ {' '.join(_value(v, names) for v in step.results)}" if step.results else ""
+            made = f"  ⇒ {' '.join(value_text(v, names) for v in step.results)}" if step.results else ""
             tiles = f"{step.tiles:,} tiles of {step.rows:,} rows, {step.depth} at once"
             yield f"{indent}stream  {tiles}: {bytes_text(step.reads)} read{written}{made}"
             for member in step.phases:
                 yield from _phase(known[member], names, indent + _INDENT, "")
         case CombineStep():
-            results = " ".join(_value(v, names) for v in known[step.phase].results)
+            results = " ".join(value_text(v, names) for v in known[step.phase].results)
             yield f"{indent}combine #{step.phase}  ⇒ {results}"
         case FreeStep():
-            yield f"{indent}free {' '.join(_value(v, names) for v in step.values)}"
+            yield f"{indent}free {' '.join(value_text(v, names) for v in step.values)}"
         case TransferStep():
-            yield f"{indent}{_value(step.value, names)}: {step.source} → {step.target}  {bytes_text(step.bytes)}"
+            yield f"{indent}{value_text(step.value, names)}: {step.source} → {step.target}  {bytes_text(step.bytes)}"
         case FenceStep():
             yield f"{indent}---fence f{step.fence}"
         case WaitStep():
@@ -118,14 +118,18 @@ def _phase(phase: PlannedPhase, names: Mapping[ValueId, str], indent: str, over:
     space = " ".join(f"{axis_name(axis)}<{size}{' reduce' * (kind == 'reduce')}" for axis, (size, kind) in enumerate(phase.axes))
     moved = f"{bytes_text(phase.bytes_read)} → {bytes_text(phase.bytes_written)}"
     work = f"  {prod(size for size, _ in phase.axes):,} points" if phase.axes else ""
-    results = " ".join(_value(v, names) for v in phase.results)
+    results = " ".join(value_text(v, names) for v in phase.results)
     label = "" if phase.label == phase.op else phase.label.removesuffix(f" ← {phase.op}").removeprefix(f"{phase.op} ")
     head = f"{indent}#{phase.id:<4}{phase.op:<16}{label:<24}"
     yield f"{head} {space:<24} {moved}{work}{over}".rstrip() + (f"  ⇒ {results}" if results else "")
     for read in phase.reads:
         if read.projection:
-            yield f"{indent}      {_value(read.value, names)}{read.projection}"
+            yield f"{indent}      {value_text(read.value, names)}{read.projection}"
 
 
-def _value(value: ValueId, names: Mapping[ValueId, str]) -> str:
+def counted(count: int, what: str) -> str:
+    return f"{count} {what}{'s' * (count != 1)}"
+
+
+def value_text(value: ValueId, names: Mapping[ValueId, str]) -> str:
     return names.get(value, f"%{value}")

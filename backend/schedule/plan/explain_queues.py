@@ -16,7 +16,7 @@ from typing import Final
 
 from ...graph.phases import PhaseId, ValueId
 from ..answer import Status
-from .explain import bytes_text
+from .explain import bytes_text, counted, value_text
 from .explain_classes import folded, ranges
 from .model import (
     Box,
@@ -51,8 +51,8 @@ def queues_text(plan: Plan) -> str:
     transfers = [s for q in plan.main.queues for s in q.steps if isinstance(s, TransferStep)]
     moved = bytes_text(sum(step.bytes for step in transfers))
     lines = [
-        f"{plan.schema} · {len(plan.devices)} devices{sizes} · {_counted(syncs, 'sync')} · "
-        f"{_counted(len(transfers), 'transfer')}, {moved}"
+        f"{plan.schema} · {len(plan.devices)} devices{sizes} · {counted(syncs, 'sync')} · "
+        f"{counted(len(transfers), 'transfer')}, {moved}"
     ]
     if plan.prediction is not None:
         lines.append(prediction_text(plan.prediction, plan.tick_ns))
@@ -61,7 +61,7 @@ def queues_text(plan: Plan) -> str:
     lines += [f"obeys: {text}" for text in plan.directives]
     if plan.speculated:
         made = [value for phase in plan.speculated if phase in known for value in known[phase].results]
-        lines.append("both arms run: " + ", ".join(_value(value, names) for value in made))
+        lines.append("both arms run: " + ", ".join(value_text(value, names) for value in made))
     lines += folded([
         (_heading(queue, busy, peaks, plan), *(_INDENT + line for step in queue.steps for line in _step(step, known, names)))
         for queue in plan.main.queues
@@ -132,10 +132,6 @@ def busy_of(plan: Plan) -> dict[str, int]:
     return found
 
 
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}{'s' * (count != 1)}"
-
-
 def _heading(queue: Queue, busy: Mapping[str, int], peaks: Mapping[DeviceId, int], plan: Plan) -> str:
     if queue.kind is QueueKind.COPY:
         return f"{queue.device} copies"
@@ -166,9 +162,10 @@ def _step(step: Step, known: Mapping[PhaseId, PlannedPhase], names: Mapping[Valu
             box = "" if not isinstance(step, RunStep) or step.box is None else f" {_box(step.box)}"
             if isinstance(step, LoopStep | JoinStep) and step.rows is not None:
                 box = f" rows {step.rows[0]}:{step.rows[1]}, together"
-            label = phase.label if phase.label != phase.op else f"{phase.op} {' '.join(_value(v, names) for v in phase.results)}"
+            made = " ".join(value_text(v, names) for v in phase.results)
+            label = phase.label if phase.label != phase.op else f"{phase.op} {made}"
             if phase.label == phase.op and not phase.results and phase.reads:
-                label = f"{phase.op} {_value(phase.reads[0].value, names)}"
+                label = f"{phase.op} {value_text(phase.reads[0].value, names)}"
             moved = f"{bytes_text(phase.bytes_read)} → {bytes_text(phase.bytes_written)}" if phase.bytes_written else ""
             yield f"{_when(step.start, step.end)} {label.strip() + box:<40} {moved}".rstrip()
             if isinstance(step, LoopStep) and step.rows is not None:
@@ -176,15 +173,15 @@ def _step(step: Step, known: Mapping[PhaseId, PlannedPhase], names: Mapping[Valu
         case RowsStep():
             yield f"{'':<14} by rows: {', '.join(known[member].label.strip() for member in step.phases)}"
         case CombineStep():
-            results = " ".join(_value(v, names) for v in known[step.phase].results)
+            results = " ".join(value_text(v, names) for v in known[step.phase].results)
             yield f"{_when(step.start, step.end)} combine {results}"
         case FreeStep():
             box = "" if step.box is None else _box(step.box)
             where = "" if step.device is None else f" on {step.device}"
-            yield f"{'':<14} free {' '.join(_value(v, names) + box for v in step.values)}{where}"
+            yield f"{'':<14} free {' '.join(value_text(v, names) + box for v in step.values)}{where}"
         case TransferStep():
             box = "" if step.box is None else _box(step.box)
-            what = f"{'partial ' if step.partial else ''}{_value(step.value, names)}{box}"
+            what = f"{'partial ' if step.partial else ''}{value_text(step.value, names)}{box}"
             yield f"{_when(step.start, step.arrive)} {f'{what}: {step.source} → {step.target}':<40} {bytes_text(step.bytes)}"
         case FenceStep():
             yield f"---fence f{step.fence}"
@@ -213,7 +210,3 @@ def _when(start: int, end: int) -> str:
 
 def _box(box: Box) -> str:
     return "[" + ",".join(f"{start}:{stop}" for start, stop in box) + "]"
-
-
-def _value(value: ValueId, names: Mapping[ValueId, str]) -> str:
-    return names.get(value, f"%{value}")

@@ -14,8 +14,8 @@ from ...graph import traverse
 from ...graph.phases import Input
 from ..answer import Schedule
 from ..facts.sharding import MOST_PAIRS, meet
-from ..facts.workspace import Numbers
-from ..plan.model import ALIGNMENT, Box, Buffer, Role
+from ..facts.workspace import Numbers, first_gap, rounded
+from ..plan.model import Box, Buffer, Role
 from ..plan.parts import DeviceId
 from .problem_of import ProgramProblem
 
@@ -72,10 +72,10 @@ def peaks_of(pieces: Sequence[Piece], schedule: Schedule, program: ProgramProble
     """The most bytes alive at once on each device, scratch of running shards included."""
     changes: dict[int, list[tuple[int, int]]] = defaultdict(list)
     for piece in pieces:
-        changes[piece.device] += [(piece.start, _rounded(piece.bytes)), (piece.end, -_rounded(piece.bytes))]
+        changes[piece.device] += [(piece.start, rounded(piece.bytes)), (piece.end, -rounded(piece.bytes))]
     for shard in schedule.shards:
         task = program.problem.phases[shard.phase]
-        size = _rounded(-(-task.scratch * (shard.stop - shard.first) // task.units))
+        size = rounded(-(-task.scratch * (shard.stop - shard.first) // task.units))
         if task.together is not None:
             size = next(own for (d, _), own in zip(task.together.mode, task.together.scratch, strict=True) if d == shard.device)
         changes[int(shard.device)] += [(shard.start, size), (shard.end, -size)]
@@ -100,24 +100,11 @@ def buffers_of(pieces: Sequence[Piece], program: ProgramProblem, names: Sequence
             offset = tops[piece.device]
             if len(taken[piece.device]) < MOST_SEARCHED:
                 taken[piece.device] = [t for t in taken[piece.device] if t[2] > piece.start]
-                offset = _first_gap(sorted((a, b) for a, b, _ in taken[piece.device]), _rounded(size))
-            taken[piece.device].append((offset, offset + _rounded(size), piece.end))
-            tops[piece.device] = max(tops[piece.device], offset + _rounded(size))
+                offset = first_gap(sorted((a, b) for a, b, _ in taken[piece.device]), rounded(size))
+            taken[piece.device].append((offset, offset + rounded(size), piece.end))
+            tops[piece.device] = max(tops[piece.device], offset + rounded(size))
             found.append(Buffer(value, DeviceId(names[piece.device]), role, size, offset, piece.start, piece.end))
     return tuple(found)
-
-
-def _first_gap(live: Sequence[tuple[int, int]], size: int) -> int:
-    offset = 0
-    for start, stop in live:
-        if start - offset >= size:
-            break
-        offset = max(offset, stop)
-    return offset
-
-
-def _rounded(size: int) -> int:
-    return -(-size // ALIGNMENT) * ALIGNMENT
 
 
 def _peak(changes: Sequence[tuple[int, int]]) -> int:

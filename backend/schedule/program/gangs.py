@@ -22,6 +22,7 @@ from ...graph.bind import BoundGraph
 from ...graph.phases import Loop, PhaseId
 from ...graph.turns import Axes, can_turn_together
 from ..answer import Answer, Proof, Status
+from ..facts.workspace import rounded
 from ..plan.model import ALIGNMENT
 from ..problem import Before, Line, Objective, PhaseIndex, Problem, Ticks
 from ..solve.bounds import Bounds
@@ -250,7 +251,7 @@ def _held(gang: Gang, device: int, rows: int, one: Turning) -> int:
         need = gang.need(value, gang.body.cuts.axis.get(value, 0))
         if isinstance(need, Aligned):
             size = min(size, -(-size * rows // gang.rows))
-        total += -(-size // ALIGNMENT) * ALIGNMENT
+        total += rounded(size)
     return total + gang.peak(device)
 
 

@@ -30,7 +30,7 @@ from ...graph.bind import BoundGraph
 from ...graph.phases import Constant, Graph, Input, Output, Phase, PhaseId, Print, ValueId
 from ...graph.turns import Turn
 from ..facts.sharding import BLOCK, Cut, most_subtrees, operand_boxes, reads_of, space_of, whole
-from ..facts.workspace import Numbers
+from ..facts.workspace import Numbers, rounded
 from ..machines import to_devices
 from ..plan.describe import op_name
 from ..plan.model import ALIGNMENT
@@ -241,7 +241,7 @@ class _Builder:
         parts = [-(-size * stop // gang.rows) - -(-size * first // gang.rows) for first, stop in pairwise(ends)]
         if gang.is_gathered:
             parts = [size if names[device].home else 0 for device, _ in gang.mode]
-        together = gang.together([-(-part // ALIGNMENT) * ALIGNMENT for part in parts])
+        together = gang.together([rounded(part) for part in parts])
         return PhaseTask(name, ticks, gang.rows, None, size, together=together)
 
     def bytes(self, value: ValueId, numbers: Numbers) -> int:

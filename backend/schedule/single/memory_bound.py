@@ -31,7 +31,7 @@ from ...graph.phases import (
     SubGraph,
     ValueId,
 )
-from ..facts.workspace import copied, is_reordered, workspace_bound
+from ..facts.workspace import copied, is_reordered, rounded, workspace_bound
 from ..plan.model import ALIGNMENT, Role
 from .one_device import COPY_BELOW, is_view
 
@@ -196,7 +196,7 @@ def _never_less(a: Size, b: Size) -> bool:
 
 def _rounded(count: Size) -> Size:
     known = count.constant
-    return count + ALIGNMENT if known is None else number(-(-known // ALIGNMENT) * ALIGNMENT)
+    return count + ALIGNMENT if known is None else number(rounded(known))
 
 
 def _peak(storages: Sequence[_Storage], inner: Sequence[Size], copied: Sequence[Size], end: int) -> Size:

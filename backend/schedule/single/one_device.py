@@ -41,7 +41,7 @@ from ...graph.phases import (
     ValueId,
 )
 from ...kernels.units import GroupUnit, RowsUnit, Unit, may_write_over, shape_of, units_of
-from ..facts.workspace import Numbers, is_reordered, peak_of, rounded, rows_workspace, scratch_of
+from ..facts.workspace import Numbers, first_gap, is_reordered, peak_of, rounded, rows_workspace, scratch_of
 from ..plan.describe import describe
 from ..plan.model import (
     BranchStep,
@@ -380,7 +380,7 @@ def _place(storages: dict[ValueId, _Storage], root: dict[ValueId, ValueId], devi
             offset = offsets[storage.reuses]
         else:
             active = sorted((start, stop) for start, stop, until in placed if until >= storage.first)
-            offset = _first_gap(active, size)
+            offset = first_gap(active, size)
         placed = [p for p in placed if p[2] >= storage.first]
         placed.append((offset, offset + size, storage.last))
         offsets[storage.value] = offset
@@ -390,12 +390,3 @@ def _place(storages: dict[ValueId, _Storage], root: dict[ValueId, ValueId], devi
         for value in storage.aliases:
             buffers.append(Buffer(value, device, Role.ALIAS, 0, offset, storage.first, storage.last, storage.value))
     return tuple(buffers)
-
-
-def _first_gap(active: Sequence[tuple[int, int]], size: int) -> int:
-    offset = 0
-    for start, stop in active:
-        if start - offset >= size:
-            break
-        offset = max(offset, stop)
-    return offset

@@ -21,7 +21,8 @@ from ...graph import traverse
 from ...graph.bind import BoundGraph
 from ...graph.phases import Input, LibraryPhase, Loop, Output, Phase, PhaseId, Print, ValueId
 from ...graph.unrolling import hindrance, unrolled
-from ..plan.model import ALIGNMENT, Plan, StreamStep
+from ..facts.workspace import rounded
+from ..plan.model import Plan, StreamStep
 from ..plan.parts import Access, Device, PlannedFile, PlannedStore
 from ..single.one_device import Detail, PlannedUnit, plan_one_device
 from .flow import CannotStream, flow_of
@@ -254,11 +255,7 @@ def _needs(asked: Streaming, flow: Flow, one: Pass, rows: int, need: int) -> Can
 def _whole_bytes(flow: Flow, one: Pass) -> int:
     """Of what is there as a whole before the pass and used by it, and of its results."""
     used = {value for phase in one.phases for value in flow.whole_operands(phase)}
-    return sum(_rounded(_bytes_of(flow, value)) for value in (*used, *one.results))
-
-
-def _rounded(count: int) -> int:
-    return -(-count // ALIGNMENT) * ALIGNMENT
+    return sum(rounded(_bytes_of(flow, value)) for value in (*used, *one.results))
 
 
 def _chosen_rows(rows: tuple[int, ...], flow: Flow, one: Pass) -> int:
@@ -328,8 +325,8 @@ def _of_tiles(asked: Streaming, flow: Flow, one: Pass, tiles: Iterable[Rows], de
                 raise CannotStream(_worst(flow, one, tile[1] - tile[0]), "needs different rows in every tile")
             made = tile_of(flow, one, needed, tile)
             plan = plan_one_device(made.bound, device, detail=Detail.STEPS)
-            around = sum(_rounded(_bytes_of(flow, value)) for value in made.operands.values())
-            peaks[key] = max(count for _, count in plan.main.peak) - around + (DEPTH - 1) * _rounded(inputs)
+            around = sum(rounded(_bytes_of(flow, value)) for value in made.operands.values())
+            peaks[key] = max(count for _, count in plan.main.peak) - around + (DEPTH - 1) * rounded(inputs)
             if peaks[key] > asked.limit:
                 return peaks[key], reads
         most = max(most, peaks[key])
@@ -350,7 +347,7 @@ def _joined_bytes(flow: Flow, one: Pass, rows: int) -> int:
     """Partial results: one for each level of the tree, and one that has just been made."""
     levels = 1 + (-(-one.size // rows)).bit_length()
     joined = [value for sink in one.sinks if sink.ends is Ends.JOINED for value in traverse.results(sink.phase)]
-    return levels * sum(_rounded(_bytes_of(flow, value)) for value in joined)
+    return levels * sum(rounded(_bytes_of(flow, value)) for value in joined)
 
 
 def _beside(asked: Streaming, one: Pass) -> int:
