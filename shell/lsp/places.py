@@ -32,7 +32,7 @@ class Encoding(Enum):
             case Encoding.UTF8:
                 return len(text.encode("utf-8", "surrogatepass"))
             case Encoding.UTF16:
-                return len(text.encode("utf-16-le", "surrogatepass")) // 2
+                return len(text) + sum(1 for character in text if character > "\uffff")
 
 
 class Position(NamedTuple):
