@@ -278,8 +278,7 @@ class _Planner:
     def rows(self, unit: RowsUnit, overwrite: ValueId | None) -> tuple[Step, int]:
         """The step of a chain, and what it needs beside operands and results."""
         phase = unit.joined.phase
-        results = tuple(r.value for r in phase.results)
-        return RowsStep(unit.ids, results, overwrite), rounded(rows_workspace(phase, self.numbers.cap))
+        return RowsStep(unit.ids, traverse.results(phase), overwrite), rounded(rows_workspace(phase, self.numbers.cap))
 
     def group(self, unit: GroupUnit) -> tuple[Step, int]:
         """The step of a group of neighbours, and what its members one by one need beside operands and results."""
