@@ -120,9 +120,9 @@ class Spawned(Unseen):
             process.communicate()
 
 
-def cluster_of(threads: Threads, count: int) -> rho.Cluster:
+def cluster_of(others: Members, count: int) -> rho.Cluster:
     """So many of them, as `rho.Cluster` has them."""
     made = rho.Cluster.__new__(rho.Cluster)
     made.attachment = Attachment("residents of this process")
-    made.attachment.__dict__["cluster"] = Cluster(Some(threads, count), this_machine())
+    made.attachment.__dict__["cluster"] = Cluster(Some(others, count), this_machine())
     return made

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import signal
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -31,7 +32,7 @@ from rho.lang.diagnostics import RhoError
 from rho.lang.source import Span
 from rho.tests.backend.quick import split_evenly, with_modes
 from rho.tests.backend.test_programs_on_devices import random_modes, same_bits, ticks_of, topology
-from rho.tests.cluster.residents import Threads, cluster_of, run_on
+from rho.tests.cluster.residents import Spawned, Threads, cluster_of, run_on
 from rho.tests.graph.test_random import program
 from rho.typechecker.elements import Kind
 
@@ -252,3 +253,31 @@ def test_a_plan_is_written_once() -> None:
     plan = backend.plan(backend.load(program(3).core(), {name: to_numpy(value) for name, value in program(3).data.items()}))
     plan = replace(plan, program=(PlannedFile("p.rho", ""),))
     assert shipment(plan, ["fuse"]) is shipment(plan, {"fuse"}) is not shipment(plan, ())
+
+
+def test_files_are_read_by_the_workers_who_are_left(files: Path) -> None:
+    spawned = Spawned(2)
+    try:
+        lossy = cluster_of(spawned, 2)
+        home, told = lossy.attachment.cluster, list[str]()
+        attempt, home.tell = home.attempt, told.append
+
+        def killed(*given: Any) -> Any:
+            home.attempt = attempt
+            spawned.signal(0, signal.SIGKILL)
+            return attempt(*given)
+
+        home.attempt = killed
+        program = loaded(files, SHARED.replace("split y rows 1:1 over w0 w1", "place y on w0"))
+        assert by_name(program.run(cluster=lossy)) == by_name(program.run())
+        assert len(told) == 1 and len(home.members) == 1
+        home.close()
+    finally:
+        spawned.close()
+
+
+def test_a_value_from_a_file_may_stay_on_a_worker(cluster: rho.Cluster, files: Path) -> None:
+    program = loaded(files, SHARED.replace("split y rows 1:1 over w0 w1", "place y on w0\n  keep x on w0"))
+    for _ in range(2):
+        assert by_name(program.run(cluster=cluster)) == by_name(program.run())
+    assert readers(cluster_plan(program)) == {"w0"}
