@@ -121,6 +121,11 @@ class Replacement:
         self._parts.append(_Part(folder, name, temporary, handle, before, kept))
         return handle
 
+    @property
+    def temporaries(self) -> list[str]:
+        """The files that are written."""
+        return [part.temporary for part in self._parts]
+
     def end(self, handle: int) -> None:
         """All of a file has been written.  OSError."""
         (part,) = [part for part in self._parts if part.handle == handle]

@@ -141,7 +141,7 @@ class Session:
             return loaded
         from .execution.scheduling import Scheduling, Use, load_scheduled
 
-        return load_scheduled(loaded, scheduling or Scheduling(Use.RUN))
+        return load_scheduled(loaded, scheduling or Scheduling(Use.RUN), self.permissions)
 
     def run(self, loaded: Loaded, engine: Engine = Engine.PLANNED, observe: Observer | None = None) -> Outcome:
         """Read the data and compute; `observe` is told how long each step took.  Raises RunFailed or Refused; nothing is printed

@@ -17,7 +17,7 @@ from ..typechecker.check import CheckResult
 
 if TYPE_CHECKING:
     from ..backend.graph.bind import BoundGraph
-    from ..backend.run.files.stored import StoredInput
+    from ..backend.run.files.stored import StoredInput, StoredOutput
     from ..backend.run.machine import Observer, Results
     from ..backend.run.streams.selecting import SelectedRows
     from ..backend.schedule.plan.model import Plan
@@ -109,7 +109,7 @@ class Loaded:
     reading or writing a file takes at most, beside the arrays.  `warnings`: of directives.  `elsewhere`: what runs it, if not
     this process alone.  `scratch`: what is ordered on disk.  `staged`: sizes in `bound`
     are the most that masks can select, and become known stage by stage; `selected`: what has been selected so.  `stored`: inputs
-    that are read where they are used.
+    that are read where they are used, and outputs that are written where they are made.
     """
 
     checked: Checked
@@ -125,7 +125,7 @@ class Loaded:
     scratch: tuple[Scratch, ...] = ()
     staged: Staged | None = None
     selected: Mapping[str, SelectedRows] | None = None
-    stored: Mapping[str, StoredInput] = field(default_factory=dict)
+    stored: Mapping[str, StoredInput | StoredOutput] = field(default_factory=dict)
 
     @property
     def streams(self) -> bool:

@@ -41,7 +41,7 @@ from .registry import signature_of
 @dataclass(frozen=True, slots=True)
 class BoundGraph:
     """A graph whose only size variables are known when run; `sizes` are the numbers that were put in.  `lies`: the stores of
-    inputs, by name; what is not in one lies at home."""
+    inputs, by name, and of outputs, by `output NAME`; what is not in one lies at home."""
 
     graph: Graph
     sizes: Mapping[SizeVariable, int]

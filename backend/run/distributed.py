@@ -50,6 +50,7 @@ from ..schedule.plan.model import (
 from ..schedule.plan.parts import DeviceId
 from .cpu import CpuBackend
 from .cpu.kinds import stored
+from .files.stored import StoreBackend
 from .fleet import Action, Fleet
 from .machine import Machine, Observer, Took
 from .others import ALONE, Others, Parts
@@ -110,7 +111,9 @@ def run_distributed(
     if pace is Pace.THREADS:
         here = next(iter(holdings))
         first = plan.home if others.is_here(plan.home) else here
-        own_queue = next(w for w, q in enumerate(plan.main.queues) if q.device == first and q.kind is QueueKind.COMPUTE)
+        queue_of = {(q.device, q.kind): which for which, q in enumerate(plan.main.queues)}
+        busy = (which for which, own in enumerate(own_steps) if own)
+        own_queue = queue_of.get((first, QueueKind.COMPUTE), next(busy, 0))  # a device may have nothing to compute
         quiet = machine.backends[here].quiet
         to_come: Counter[Hashable] = Counter()
         for queue in plan.main.queues:
@@ -362,11 +365,17 @@ def _transfer(fleet: Fleet, step: TransferStep, link: DeviceId) -> Action:
         return [(step.box, source.take(value, step.box, kind, machine.cap_shape(value)))]
 
     def carried(parts: Parts) -> Parts:
-        """Arrays are immutable, so two memories of one back end may share one, but for those of two cards."""
+        """What the target is to hold, nothing of what is in a file then.  Arrays are immutable, so two memories of one back end
+        may share one, but for those of two cards."""
         source, target = (fleet.holdings[device].backend for device in (step.source, step.target))
         if type(source) is type(target) and getattr(source, "number", None) == getattr(target, "number", None):
             return parts
         fetched = [(box, source.fetch(array, kind)) for box, array in parts]
+        if isinstance(target, StoreBackend):
+            file = fleet.holdings[step.target].memory.get(value)  # the results of a phase travel together, and some are nobody's
+            for box, array in fetched if file is not None else ():
+                target.write(file, box, array)
+            return []
         if isinstance(target, CpuBackend):
             return [(box, stored(array, kind)) for box, array in fetched]
         return [(box, target.bring(array, kind)) for box, array in fetched]

@@ -21,8 +21,8 @@ from ...lang.source import Span
 from ..graph import traverse
 from ..graph.arms import with_arms_out
 from ..graph.bind import BoundGraph
-from ..graph.phases import Input, Phase
-from ..schedule.facts.stores import lying_in
+from ..graph.phases import Phase
+from ..schedule.facts.stores import in_files, lying_in
 from ..schedule.plan.model import CombineStep, FenceStep, Plan, QueueKind, RunStep, Step, TransferStep, WaitStep
 from ..schedule.plan.parts import DeviceId
 from .device import Backend
@@ -60,8 +60,9 @@ def execute_plan(
     around = replace(bound, graph=graph)
     lying = lying_in(plan, around)
     for phase in graph.phases if lying else ():
-        if isinstance(phase, Input) and phase.name in lying:  # there before anything runs, for all who read it
-            memories[DeviceId(lying[phase.name])][phase.result] = inputs[phase.name]
+        name, value = in_files(phase) or ("", None)
+        if value is not None and name in lying:  # there before anything runs, for all who read or write it
+            memories[DeviceId(lying[name])][value] = inputs[name]
     machine = Machine(
         backends, inputs, memories, dict(bound.sizes), graph.types, graph.guards, phases, observe=observe, around=around,
         stores=stores,

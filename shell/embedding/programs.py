@@ -235,6 +235,7 @@ class Program:
 
     def _run_on(self, attachment: Attachment, bound: Any, arrays: Mapping[str, Any], files: Mapping[str, InputFile]) -> Any:
         """On the workers of a cluster, by a plan that is kept for the workers there are and the files that they see."""
+        from ...backend.run.files.stored import StoredInput
         from ..execution.scheduling import Scheduling, Use, planned_on, runner_on, stored_for
         from ..execution.storing import with_files
 
@@ -246,7 +247,8 @@ class Program:
             found = self._plans[key] = bound, planned_on(core, there, profile, scheduling).plan
         run = runner_on(attachment, core, there, scheduling)
         entries = only(core, [entry for entry in core.data if entry.name in files])
-        return with_files(entries, files, bound.sizes, stored, lambda read: run(found[1], {**arrays, **read}, None))
+        inputs = {name: one for name, one in stored.items() if isinstance(one, StoredInput)}
+        return with_files(entries, files, bound.sizes, inputs, lambda read: run(found[1], {**arrays, **read}, None))
 
     def _fitting(self, given: Plan, bound: Any) -> Any:
         """The stored plan, if it is right and can run here.  Refused."""

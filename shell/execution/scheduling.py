@@ -5,9 +5,11 @@ Neighbours: `shell.verbs.plan`, `shell.verbs.run`; `backend.schedule.program.pla
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from enum import Enum
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ...lang.codes import Code
@@ -21,7 +23,7 @@ from .stored_plans import read_plan, require_right
 if TYPE_CHECKING:
     from ...backend.devices.profile import Profile
     from ...backend.graph.bind import BoundGraph
-    from ...backend.run.files.stored import StoredInput
+    from ...backend.run.files.stored import StoredInput, StoredOutput
     from ...backend.run.machine import Observer, Results
     from ...backend.schedule.plan.model import Plan
     from ...backend.schedule.problem import Objective
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from ...typechecker.core import Core
     from ..stages import Loaded, Runner
     from .loading import InputFile
+    from .permissions import Permissions
 
 OPTIONS = ("--devices", "--objective", "--deadline", "--budget", "--prove", "--fast", "--without", "--require-optimal")
 """Any of these plans with the scheduler."""
@@ -66,6 +69,8 @@ class Scheduling:
     without: tuple[str, ...] = ()
     cluster: Attachment | None = None
     deadline: int | None = None
+    in_place: bool = False
+    """May workers write outputs?  Nothing else is done with their values then."""
 
     @property
     def asks_devices(self) -> bool:
@@ -116,20 +121,24 @@ def _seconds(text: str | None) -> float | None:
 
 
 def stored_for(
-    core: Core, bound: BoundGraph, files: Mapping[str, InputFile], scheduling: Scheduling
-) -> tuple[Profile, Mapping[str, StoredInput], BoundGraph]:  # fmt: skip
-    """The profile that a program is planned for, the inputs that lie in stores of it, and the program that knows where."""
+    core: Core, bound: BoundGraph, files: Mapping[str, InputFile], scheduling: Scheduling,
+    outputs: Mapping[str, StoredOutput] = MappingProxyType({}),
+) -> tuple[Profile, Mapping[str, StoredInput | StoredOutput], BoundGraph]:  # fmt: skip
+    """The profile that a program is planned for, the inputs and `outputs` that lie in stores of it, and the program that knows
+    where."""
     from .storing import lying, storable
 
-    profile, stored = profile_of(scheduling), {}
-    if scheduling.cluster is not None and files:
+    profile = profile_of(scheduling)
+    stored: dict[str, StoredInput | StoredOutput] = {}
+    if scheduling.cluster is not None and (files or outputs):
         from ...backend.run.cluster.seeing import seen_by_all
 
-        cluster = scheduling.cluster.cluster
-        stored = seen_by_all(cluster, storable(core, bound, files))
+        cluster, folders = scheduling.cluster.cluster, {os.path.dirname(one.path) for one in outputs.values()}
+        inputs, shared = seen_by_all(cluster, storable(core, bound, files), folders)
+        stored = {**inputs, **{name: one for name, one in outputs.items() if os.path.dirname(one.path) in shared}}
         profile = cluster.profile_for(stored.values())
     elif profile.has_stores:
-        stored = storable(core, bound, files)
+        stored = {**storable(core, bound, files)}
     lies = lying(profile, stored)
     return profile, stored, replace(bound, lies=lies) if lies else bound
 
@@ -247,14 +256,18 @@ def require_here(plan: Plan, where: str) -> None:
         raise Refused([Diagnostic(Code.SCH104, message, Span(where, 0, 0), notes=notes)])
 
 
-def load_scheduled(loaded: Loaded, scheduling: Scheduling) -> Loaded:
+def load_scheduled(loaded: Loaded, scheduling: Scheduling, permissions: Permissions) -> Loaded:
     """A loaded program with the plan that was asked for in place of the one for this machine's processors."""
     if scheduling.use is Use.CHECK:
         return loaded
     if scheduling.plan is not None:
         plan, warnings = stored(loaded, scheduling), loaded.warnings
     else:
-        profile, there, bound = stored_for(loaded.core, loaded.bound, loaded.files, scheduling)
+        from .storing import writable
+
+        paths = loaded.request.outputs if scheduling.in_place else {}
+        outputs = writable(loaded.core, loaded.bound, paths, permissions)
+        profile, there, bound = stored_for(loaded.core, loaded.bound, loaded.files, scheduling, outputs)
         loaded = replace(loaded, bound=bound, stored=there if scheduling.cluster is not None else {})
         made = planned_on(loaded.core, loaded.bound, profile, scheduling)
         plan, warnings = made.plan, made.diagnostics

@@ -1,4 +1,4 @@
-"""Inputs that lie in a store: which, and runs that read them where they are used.
+"""Inputs and outputs that lie in a store: which, and runs that read them where they are used and write them where they are made.
 
 A file is in a store if some phase reads it, its format can be read in boxes, nothing is declared of its items that is checked on
 all of them, and the profile's stores serve its path; of a cluster, if every worker sees the very same file.  All others are
@@ -9,19 +9,25 @@ Neighbours: `scheduling` (plans with them), `session` and `embedding.programs` (
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ...lang.diagnostics import RhoError
+from ...lang.reading_clauses import AS_WRITTEN
+from ...typechecker.elements import Kind
+from ..cli.streams import stream_of
 
 if TYPE_CHECKING:
     from ...backend.devices.profile import Profile
     from ...backend.graph.bind import BoundGraph
-    from ...backend.run.files.stored import StoredInput
+    from ...backend.run.files.stored import StoredInput, StoredOutput
     from ...backend.run.machine import Observer, Results
     from ...typechecker.core import Core
     from ..stages import Loaded
     from .loading import InputFile
+    from .permissions import Permissions
 
 
 def storable(core: Core, bound: BoundGraph, files: Mapping[str, InputFile]) -> dict[str, StoredInput]:
@@ -45,8 +51,31 @@ def storable(core: Core, bound: BoundGraph, files: Mapping[str, InputFile]) -> d
     return found
 
 
-def lying(profile: Profile, stored: Mapping[str, StoredInput]) -> dict[str, str]:
-    """By name, the stores of a profile that inputs lie in."""
+def writable(core: Core, bound: BoundGraph, paths: Mapping[str, str], permissions: Permissions) -> dict[str, StoredOutput]:
+    """The outputs that can be written where they are made, by `output NAME`: numbers to an npy file of their own, as many as are
+    known, of a value that a phase makes and no other output is of."""
+    from ...backend.graph import traverse
+    from ...backend.graph.phases import Output
+    from ...backend.run.files.stored import StoredOutput
+    from ...backend.schedule.facts.sharding import shape_of
+    from ...backend.schedule.facts.stores import written_as
+
+    made = {value for phase in bound.graph.phases if traverse.uses(phase) for value in traverse.results(phase)}
+    outputs = {phase.name: phase for phase in bound.graph.phases if isinstance(phase, Output)}
+    found: dict[str, StoredOutput] = {}
+    for entry in core.outputs:
+        phase, path = outputs.get(entry.name), paths.get(entry.name, "")
+        if phase is None or not path.lower().endswith(".npy") or stream_of(path) is not None or not permissions.may_write(path):
+            continue
+        shape, kind = shape_of(phase.arg, bound.graph.types), bound.graph.types[phase.arg].element.kind
+        alone = [*paths.values()].count(path) == 1 and sum(one.arg == phase.arg for one in outputs.values()) == 1
+        if shape and 0 not in shape and kind is not Kind.CHAR and alone and phase.arg in made and entry.reading == AS_WRITTEN:
+            found[written_as(entry.name)] = StoredOutput(os.path.realpath(path), kind, shape, 0, path, entry.span)
+    return found
+
+
+def lying(profile: Profile, stored: Mapping[str, StoredInput | StoredOutput]) -> dict[str, str]:
+    """By name, the stores of a profile that inputs and outputs lie in."""
     found = {name: profile.store_of(one.file) for name, one in stored.items()}
     return {name: store for name, store in found.items() if store is not None}
 
@@ -69,9 +98,36 @@ def with_files(
 
 
 def run_there(loaded: Loaded, values: Mapping[str, Any], observe: Observer | None) -> Results:
-    """A program that runs elsewhere, on `values` beside what files hold."""
+    """A program that runs elsewhere, on `values` beside what files hold; what it writes itself lies beside its targets then."""
+    from ...backend.run.files.npy_rows import NpySink
+    from ...backend.run.files.reading import located
+    from ...backend.run.files.stored import StoredInput, StoredOutput
+    from ...backend.run.files.writing import system_trouble
+    from ...backend.run.machine import Shown
+    from ...backend.schedule.facts.stores import written_as
+
     there, plan = loaded.elsewhere, loaded.plan
     assert there is not None
-    return with_files(
-        loaded.core, loaded.files, loaded.bound.sizes, loaded.stored, lambda read: there(plan, {**values, **read}, observe)
-    )
+    inputs = {name: one for name, one in loaded.stored.items() if isinstance(one, StoredInput)}
+    sinks: dict[str, NpySink] = {}
+    begun: dict[str, StoredOutput] = {}
+    try:
+        for name, one in loaded.stored.items():
+            if isinstance(one, StoredOutput):
+                sinks[name] = sink = NpySink(one.shown, one.kind, one.shape)
+                with located(one.shown, one.span), system_trouble():
+                    sink.begin()
+                begun[name] = replace(one, path=sink.temporary, start=sink.start)
+        results = with_files(
+            loaded.core, loaded.files, loaded.bound.sizes, inputs, lambda read: there(plan, {**values, **read, **begun}, observe)
+        )
+        for name, sink in sinks.items():
+            with located(begun[name].shown, begun[name].span), system_trouble():
+                sink.written_elsewhere()
+                sink.end()
+    except BaseException:
+        for sink in sinks.values():
+            sink.discard()
+        raise
+    written = {name: Shown(shown.kind, sinks.get(written_as(name), shown.value)) for name, shown in results.outputs.items()}
+    return results._replace(outputs=written)

@@ -20,16 +20,23 @@ from rho.backend.devices.profile import STORE, Backend, DeviceProfile, LinkProfi
 from rho.backend.reference import interpret
 from rho.backend.run.cluster import resident
 from rho.backend.run.cluster.shipping import shipment
-from rho.backend.run.files import Wanted
+from rho.backend.run.files import Wanted, prepare_values, write_together
+from rho.backend.run.files.npy_rows import NpySink
 from rho.backend.run.files.stored import StoredInput, mark_of, stored_input
 from rho.backend.run.values import to_numpy
+from rho.backend.schedule.facts.stores import written_as
 from rho.backend.schedule.plan.model import Plan, TransferStep
 from rho.backend.schedule.plan.parts import PlannedFile
 from rho.backend.schedule.program.plan_of import plan_of
 from rho.backend.schedule.program.problem_of import problem_of
 from rho.backend.schedule.verify.plans import check_plan
 from rho.lang.diagnostics import RhoError
-from rho.lang.source import Span
+from rho.lang.source import Source, Span
+from rho.shell.cli.requests import Request
+from rho.shell.execution.permissions import EVERYTHING
+from rho.shell.execution.scheduling import Effort, Scheduling, Use
+from rho.shell.execution.storing import writable
+from rho.shell.session import Session
 from rho.tests.backend.quick import split_evenly, with_modes
 from rho.tests.backend.test_programs_on_devices import random_modes, same_bits, ticks_of, topology
 from rho.tests.cluster.residents import Spawned, Threads, cluster_of, run_on
@@ -84,14 +91,28 @@ def test_random_programs(threads: Threads, tmp_path: Path, seed: int) -> None:
     bound = backend.load(core, data)
     alone = backend.execute(backend.plan(bound), bound, data)
     stored = saved(tmp_path, data, {entry.name: core.types[entry.value].element.kind for entry in core.inputs})
-    there, given = replace(bound, lies=dict.fromkeys(stored, "files")), ticks_of(chance)
-    able = lambda phase, group, cut, ns: None if group.id == "files" else given(phase, group, cut, ns)  # noqa: E731
-    made = problem_of(there, with_files(topology(chance)), given=able)
+    targets = {entry.name: str(tmp_path / f"{entry.name}-out.npy") for entry in core.outputs}
+    able = writable(core, bound, targets, EVERYTHING)
+    sinks = {name: (one, NpySink(one.path, one.kind, one.shape)) for name, one in able.items()}
+    there, given = replace(bound, lies=dict.fromkeys((*stored, *sinks), "files")), ticks_of(chance)
+    here = lambda phase, group, cut, ns: None if group.id == "files" else given(phase, group, cut, ns)  # noqa: E731
+    made = problem_of(there, with_files(topology(chance)), given=here)
     for answer in (split_evenly(made.problem), with_modes(made.problem, random_modes(made.problem, chance))):
         assert answer is not None
         plan = plan_of(made, answer)
         assert not check_plan(plan, there)
-        assert same_bits(run_on(threads, plan, there, data | stored), alone)
+        begun = {}
+        for name, (one, sink) in sinks.items():
+            sink.begin()
+            begun[name] = replace(one, path=sink.temporary, start=sink.start)
+        found = run_on(threads, plan, there, data | stored | begun)
+        outputs = {}
+        for name, shown in found.outputs.items():
+            path = begun[written_as(name)].path if written_as(name) in begun else ""
+            outputs[name] = shown._replace(value=np.load(path)) if path else shown
+        assert same_bits(found._replace(outputs=outputs), alone)
+        for _, sink in sinks.values():
+            sink.discard()
 
 
 PROGRAMS = {
@@ -180,8 +201,8 @@ def test_a_worker_reads_its_part_of_a_file(cluster: rho.Cluster, files: Path) ->
 def test_a_file_that_one_worker_does_not_see_goes_through_home(
     cluster: rho.Cluster, files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def blind(inputs: list[StoredInput], *, probe: bool) -> dict[str, Any]:
-        return {"same": [False for _ in inputs], "size": [], "ns": []}
+    def blind(inputs: list[StoredInput], marks: list[Any], *, probe: bool) -> dict[str, Any]:
+        return {"same": [False for _ in inputs], "there": [False for _ in marks], "size": [], "ns": []}
 
     monkeypatch.setattr(resident, "sight", blind)
     program = loaded(files, SHARED)
@@ -281,3 +302,60 @@ def test_a_value_from_a_file_may_stay_on_a_worker(cluster: rho.Cluster, files: P
     for _ in range(2):
         assert by_name(program.run(cluster=cluster)) == by_name(program.run())
     assert readers(cluster_plan(program)) == {"w0"}
+
+
+def saved_by(cluster: rho.Cluster, folder: Path, text: str, target: Path, in_place: bool = True) -> Plan:
+    """Run a program on a cluster and write its output `y`; the plan."""
+    session = Session()
+    (folder / "p.rho").write_text(text, encoding="utf-8")
+    request = Request({}, {}, {"y": str(target)})
+    scheduling = Scheduling(Use.RUN, cluster=cluster.attachment, in_place=in_place, effort=Effort.FAST)
+    ready = session.load(session.check(Source(str(folder / "p.rho"), text)), request, scheduling=scheduling)
+    outcome = session.run(ready)
+    with outcome.kept_or_discarded():
+        shown = outcome.outputs["y"]
+        write_together([prepare_values(str(target), shown.value, shown.kind, NOWHERE)])
+    return ready.plan
+
+
+def writers(plan: Plan) -> set[str]:
+    steps = [step for queue in plan.main.queues for step in queue.steps if isinstance(step, TransferStep)]
+    return {str(step.source) for step in steps if step.target == "files"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [SHARED, SHARED.replace("√1+x×x", "x>0"), SHARED.replace("√1+x×x", "⌊x×100")]
+    + [f'input m : f64[r c] ← "m.npy"\noutput y ← {y}\n' for y in ("⍉m", "m+1", "+/m", "m[⍋+/m;]")],
+)  # fmt: skip
+def test_outputs_are_written_where_they_are_made(cluster: rho.Cluster, files: Path, tmp_path: Path, text: str) -> None:
+    made = saved_by(cluster, files, text, tmp_path / "there.npy")
+    alone = saved_by(cluster, files, text, tmp_path / "home.npy", in_place=False)
+    assert writers(made) and not writers(alone)
+    if text.startswith(SHARED[:12]):
+        assert writers(made) == {"w0", "w1"}
+    assert (tmp_path / "there.npy").read_bytes() == (tmp_path / "home.npy").read_bytes()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["home.npy", "there.npy"]
+
+
+def test_a_run_that_fails_leaves_the_old_file_and_no_temporary(cluster: rho.Cluster, files: Path, tmp_path: Path) -> None:
+    (tmp_path / "y.npy").write_bytes(b"old")
+    text = 'input k : i64[n] ← "k.npy"\ny ← 100÷k-7\noutput y\n'
+    with pytest.raises(rho.RhoError):
+        saved_by(cluster, files, text.replace("100÷k-7", "(k+1)[k+1]"), tmp_path / "y.npy")
+    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("y.npy", b"old")]
+
+
+def test_outputs_in_a_folder_that_a_worker_does_not_see_are_written_at_home(
+    cluster: rho.Cluster, files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sight = resident.sight
+
+    def blind(inputs: Any, marks: Any, *, probe: bool) -> dict[str, Any]:
+        return sight(inputs, marks, probe=probe) | {"there": [False for _ in marks]}
+
+    monkeypatch.setattr(resident, "sight", blind)
+    made = saved_by(cluster, files, SHARED, tmp_path / "y.npy")
+    assert readers(made) == {"w0", "w1"} and not writers(made)
+    x = np.load(files / "x.npy")
+    assert np.array_equal(np.load(tmp_path / "y.npy"), np.sqrt(1 + x * x))

@@ -29,7 +29,7 @@ from ...schedule.facts.stores import lying_in, stores_of
 from ...schedule.plan.model import Plan
 from ..distributed import Pace
 from ..executor import execute_plan
-from ..files.stored import StoredInput
+from ..files.stored import StoredInput, StoredOutput
 from ..machine import Observer, Results
 from .calibrate import Measured, measure
 from .crossing import Crossing
@@ -132,9 +132,9 @@ class Cluster:
                 self.measured = measure(self.members, self.membership.context)
         return profile_of(self.own, self.members, self.measured)
 
-    def profile_for(self, inputs: Iterable[Any]) -> Profile:
-        """The profile, with a store for those of the inputs that all have seen in their files (`seeing`)."""
-        paths = sorted({one.file for one in inputs if isinstance(one, StoredInput)})
+    def profile_for(self, values: Iterable[Any]) -> Profile:
+        """The profile, with a store for those of the values that lie in files which all see (`seeing`)."""
+        paths = sorted({one.file for one in values if isinstance(one, StoredInput | StoredOutput)})
         return with_store(self.profile, paths, self.reading) if paths else self.profile
 
     def close(self) -> None:

@@ -31,7 +31,7 @@ from ...schedule.plan.model import Plan
 from ...schedule.plan.parts import DeviceId
 from ..distributed import Pace
 from ..executor import execute_plan
-from ..files.stored import from_facts
+from ..files.stored import StoredInput, from_facts
 from ..machine import Machine
 from ..threads import interrupt
 from ..watching import WATCHER
@@ -212,9 +212,9 @@ class Visit:
                 pass
 
     def see(self, facts: dict[str, Any]) -> None:
-        inputs = [from_facts(one) for one in facts["inputs"]]
+        inputs = [one for one in map(from_facts, facts["inputs"]) if isinstance(one, StoredInput)]
         with suppress(Lost):
-            self.connection.send(Kind.SEEN, {"asked": facts["asked"], **sight(inputs, probe=facts["probe"])})
+            self.connection.send(Kind.SEEN, {"asked": facts["asked"], **sight(inputs, facts["marks"], probe=facts["probe"])})
 
     def measured(self, host: str, port: int, token: str) -> dict[str, Any]:
         try:

@@ -5,15 +5,18 @@ Neighbours: `home` (whose workers are asked), `resident` (answers), `profile` (m
 
 from __future__ import annotations
 
+import os
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from math import prod
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, Final
 
+from ....lang import temporaries
 from ....lang.diagnostics import RhoError
 from ...devices.tables import Table
-from ..files.stored import StoredInput, mark_of
+from ..files.stored import Mark, StoredInput, mark_of
 from .probing import rounded
 from .shares import Process
 from .wire import Kind, Lost
@@ -28,36 +31,67 @@ _PLACES: Final = 4
 """Of a file that are read, since what has been read once is quicker the next time."""
 
 
-def seen_by_all(cluster: Cluster, inputs: Mapping[str, StoredInput]) -> dict[str, StoredInput]:
-    """Those that every worker has the very file of; none if a worker does not answer, which a run will notice.
+def seen_by_all(
+    cluster: Cluster, inputs: Mapping[str, StoredInput], folders: Collection[str] = ()
+) -> tuple[dict[str, StoredInput], set[str]]:
+    """Those that every worker has the very file of, and the folders in which all see what home writes; none if a worker does not
+    answer, which a run will notice.
 
     RunFailed: as `Cluster.worker`."""
-    if not inputs:
-        return {}
+    with ExitStack() as stack:
+        marks = {folder: stack.enter_context(_written_in(folder)) for folder in folders}
+        return _seen(cluster, inputs, {folder: found for folder, found in marks.items() if found is not None})
+
+
+@contextmanager
+def _written_in(folder: str) -> Iterator[tuple[str, Mark] | None]:
+    """A file that is there for as long as the block lasts; None: it cannot be written."""
+    try:
+        path, handle = temporaries.create(folder, "seen")
+    except OSError:
+        yield None
+        return
+    try:
+        os.write(handle, secrets.token_bytes(32))
+        mark = mark_of(path)
+        yield None if mark is None else (path, mark)
+    finally:
+        temporaries.discard(path)
+        os.close(handle)
+
+
+def _seen(
+    cluster: Cluster, inputs: Mapping[str, StoredInput], written: Mapping[str, tuple[str, Mark]]
+) -> tuple[dict[str, StoredInput], set[str]]:  # fmt: skip
+    if not inputs and not written:
+        return {}, set()
     asked, numbered = secrets.token_hex(8), [*enumerate(cluster.members, 1)]
     probed = {HERE, *(member.address for member in cluster.members)} <= cluster.reading.keys()
     facts = {"asked": asked, "inputs": [one.facts() for one in inputs.values()], "probe": not probed}
+    facts["marks"] = [*written.values()]
     try:
         workers = [cluster.worker(member, Process(at)) for at, member in numbered]
         for worker in workers:
             worker.send(Kind.SEE, facts)
-        own = sight([*inputs.values()], probe=not probed)
+        own = sight([*inputs.values()], [*written.values()], probe=not probed)
         cluster.wait(workers, lambda one: one.sight.get("asked") == asked)
     except Lost:
-        return {}
+        return {}, set()
     sights = {HERE: own} | {worker.member.address: worker.sight for worker in workers}
     same = {name: one for at, (name, one) in enumerate(inputs.items()) if all(found["same"][at] for found in sights.values())}
     if same and not probed:
         cluster.reading = {name: Table(tuple(found["size"]), tuple(found["ns"])) for name, found in sights.items() if found["ns"]}
-    return same
+    return same, {folder for at, folder in enumerate(written) if all(found["there"][at] for found in sights.values())}
 
 
-def sight(inputs: Sequence[StoredInput], *, probe: bool) -> dict[str, Any]:
-    """Of this process: which of the files are the same here, and what reading some of the largest takes."""
+def sight(inputs: Sequence[StoredInput], marks: Sequence[Sequence[Any]] = (), *, probe: bool) -> dict[str, Any]:
+    """Of this process: which of the files are the same here, and what reading some of the largest takes.  `marks`: of further
+    files."""
     same = [mark_of(one.file) == one.mark for one in inputs]
+    there = [mark_of(path) == tuple(mark) for path, mark in marks]
     largest = max((one for one, is_same in zip(inputs, same, strict=True) if is_same), key=_bytes, default=None)
     size, ns = ([], []) if largest is None or not probe else _probed(largest)
-    return {"same": same, "size": size, "ns": ns}
+    return {"same": same, "there": there, "size": size, "ns": ns}
 
 
 def _bytes(one: StoredInput) -> int:

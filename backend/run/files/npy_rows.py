@@ -182,6 +182,11 @@ class NpySink:
         if data and hasattr(os, "posix_fallocate"):
             os.posix_fallocate(self.handle, 0, self.start + data)
 
+    @property
+    def temporary(self) -> str:
+        """Where it is written."""
+        return self.written.temporaries[0]
+
     def put(self, slab: Any, axis: int, first: int) -> None:
         """Items from `first` on along an axis, all of the others'.  OSError."""
         import numpy
@@ -190,6 +195,10 @@ class NpySink:
         step = prod(self.shape[axis + 1 :]) * self.dtype.itemsize
         for place, run in enumerate(runs):
             self._write(run.data, self.start + (place * self.shape[axis] + first) * step)
+
+    def written_elsewhere(self) -> None:
+        """Others have put all of it into the file."""
+        self._left = 0
 
     def end(self) -> None:
         """That was all.  OSError."""

@@ -15,6 +15,7 @@ from functools import cached_property
 from hashlib import sha256
 from typing import Any, Final, TypeAlias
 
+from ....lang.certain import certain
 from ....lang.diagnostics import Refused, RunFailed
 from ....lang.opening import open_regular
 from ....lang.reading_clauses import AS_WRITTEN
@@ -24,9 +25,11 @@ from ...schedule.plan.model import Box
 from ..cpu import CpuBackend
 from .filling import new_array
 from .memory import bytes_of
+from .npy_rows import NpySink
 from .reading import Wanted, located, split_member
 from .rows import RowSource, row_source
 from .trouble import damaged, system_errors
+from .writing import system_trouble
 
 Mark: TypeAlias = tuple[int, int, str]
 _HEADER: Final = 1 << 16
@@ -132,7 +135,45 @@ class StoredInput:
         }  # fmt: skip
 
 
-def from_facts(facts: Mapping[str, Any]) -> StoredInput:
+@dataclass(frozen=True)
+class StoredOutput:
+    """An npy file in the making, into which whoever makes a part of the value writes it.  `path`: of the temporary, whose data
+    begin at `start`; `shown` is how messages name the file that it becomes."""
+
+    path: str
+    kind: Kind
+    shape: tuple[int, ...]
+    start: int
+    shown: str
+    span: Span
+
+    @property
+    def file(self) -> str:
+        return self.path
+
+    def write(self, box: Box | None, array: Any) -> None:
+        """What is in a box, which is cut along one axis.  RunFailed E708."""
+        cut = [(axis, part[0]) for axis, part in enumerate(box or ()) if part != (0, self.shape[axis])]
+        certain(len(cut) < 2, "plans cut one axis")
+        axis, first = cut[0] if cut else (0, 0)
+        with located(self.shown, self.span), system_trouble():
+            handle = os.open(self.path, os.O_WRONLY | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0))
+            try:
+                NpySink(self.path, self.kind, self.shape, handle=handle, start=self.start).put(array, axis, first)
+            finally:
+                os.close(handle)
+
+    def facts(self) -> dict[str, Any]:
+        return {
+            "path": self.path, "kind": self.kind.value, "shape": self.shape, "shown": self.shown,
+            "span": [self.span.file, self.span.start, self.span.end], "start": self.start,
+        }  # fmt: skip
+
+
+def from_facts(facts: Mapping[str, Any]) -> StoredInput | StoredOutput:
+    if "start" in facts:
+        named = facts["path"], Kind(facts["kind"]), tuple(facts["shape"])
+        return StoredOutput(*named, facts["start"], facts["shown"], Span(*facts["span"]))
     size, time, begins = facts["mark"]
     return StoredInput(
         facts["path"], Kind(facts["kind"]), tuple(facts["shape"]), facts["shown"], Span(*facts["span"]), (size, time, begins)
@@ -155,13 +196,16 @@ def stored_input(path: str, wanted: Wanted, shape: tuple[int, ...]) -> StoredInp
 
 
 class StoreBackend(CpuBackend):
-    """Values are stored inputs, which are read when a device takes them."""
+    """Values are stored inputs, which are read when a device takes them, and stored outputs, which are written into."""
 
     def bring(self, value: Any, kind: Kind) -> Any:
         return value
 
     def fetch(self, value: Any, kind: Kind) -> Any:
-        return value.read()
+        return value.read() if isinstance(value, StoredInput) else value
+
+    def write(self, value: Any, box: Box | None, array: Any) -> None:
+        value.write(box, array)
 
     def window(self, value: Any, box: Box) -> Any:
         return value.window(box)

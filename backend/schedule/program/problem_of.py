@@ -2,7 +2,7 @@
 
 Phase i of the graph is phase i of the problem.  Each phase has the rows of its chosen cut (`cuts`), or none: loops, branches,
 maps and what is known only when run are atomic.  Inputs lie at home or in a store, cut so that parts of them can be sent;
-constants are made at home; what prints or saves runs there, in its order.
+constants are made at home; what prints or saves runs there, in its order, but for outputs that lie in a store.
 
 Note [Edges].  One edge joins two phases however many values it carries; a transfer moves all results of its phase.  A phase that
 mentions a run-time size depends on the phase that defines it.
@@ -30,6 +30,7 @@ from ...graph.bind import BoundGraph
 from ...graph.phases import Constant, Graph, Input, Output, Phase, PhaseId, Print, ValueId
 from ...graph.turns import Turn
 from ..facts.sharding import BLOCK, Cut, most_subtrees, operand_boxes, reads_of, space_of, whole
+from ..facts.stores import in_files
 from ..facts.workspace import Numbers, rounded
 from ..machines import to_devices
 from ..plan.describe import op_name
@@ -211,10 +212,14 @@ class _Builder:
         cut = self.cuts.of[place]
         results = traverse.results(phase)
         size = sum(self.bytes(value, numbers) for value in results)
-        if isinstance(phase, Input | Constant):
-            store = self.bound.lies.get(phase.name) if isinstance(phase, Input) else None
+        filed = in_files(phase)
+        store = None if filed is None else self.bound.lies.get(filed[0])
+        if isinstance(phase, Input | Constant) or store is not None:
             where = next(group for group in self.groups if (group.home if store is None else group.id == store))
-            return PhaseTask(name, {where.kind: _FREE}, 0 if cut is None else cut.rows, None, size, home=where.home)
+            effect = isinstance(phase, Output)
+            return PhaseTask(
+                name, {where.kind: _FREE}, 0 if cut is None else cut.rows, None, size, home=where.home, effect=effect
+            )
         if place in self.gangs:
             return self.together(self.gangs[place], name, size)
         effect = _has_effect(phase)

@@ -9,6 +9,7 @@ from itertools import pairwise
 from ....graph.bind import BoundGraph
 from ....graph.phases import Branch, Constant, Fold, LibraryPhase, Loop, Map, Output, Phase, PhaseId, Print, Structured
 from ...facts.sharding import space_of, whole
+from ...facts.stores import stores_of
 from ...facts.turns import Shared, is_shared, length
 from ...plan.model import (
     BranchStep,
@@ -37,6 +38,7 @@ def once(plan: Plan, main: SubPlan, bound: BoundGraph, shared: Mapping[PhaseId, 
     runs: dict[PhaseId, list[Running | RowsStep]] = defaultdict(list)
     combines: dict[PhaseId, int] = defaultdict(int)
     effects: list[PhaseId] = []
+    saved: list[PhaseId] = []
     found: list[Violation] = []
 
     def wrong(code: Rule, message: str) -> None:
@@ -67,14 +69,15 @@ def once(plan: Plan, main: SubPlan, bound: BoundGraph, shared: Mapping[PhaseId, 
             elif isinstance(step, RunStep | LoopStep | JoinStep | BranchStep | CellsStep):
                 runs[step.phase].append(step)
                 if isinstance(phases[step.phase], Print | Output):
-                    effects.append(step.phase)
-                    if queue.device != plan.home:
+                    saves = isinstance(phases[step.phase], Output) and queue.device in stores_of(plan)
+                    (saved if saves else effects).append(step.phase)
+                    if queue.device != plan.home and not saves:
                         wrong(Rule.V8, f"phase #{step.phase} prints on {queue.device}, not at home")
     for phase in graph.phases:
         found += _one_phase(phase, runs[phase.id], combines[phase.id], bound, shared)
     for loop in shared.values():
         found += _of_shared(plan, loop)
-    order = [phase.id for phase in graph.phases if isinstance(phase, Print | Output)]
+    order = [phase.id for phase in graph.phases if isinstance(phase, Print | Output) and phase.id not in saved]
     if not found and effects != order:
         wrong(Rule.V8, "what prints is not in the order of the program")
     return found
