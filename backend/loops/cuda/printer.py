@@ -129,7 +129,6 @@ class _Nest:
     lines: list[str] = field(default_factory=list)
     used: set[str] = field(default_factory=set)
     touched: set[str] = field(default_factory=set)
-    constants: dict[str, str] = field(default_factory=dict)
     crossing: set[str] = field(default_factory=set)
     """Those that it reads and writes."""
     is_block: bool = False
@@ -154,11 +153,8 @@ class _Nest:
         if register in self.used:
             self.put(f"const {TYPES[kind]} {_name(register)} = {value};")
 
-    def value(self, register: str) -> str:
-        return self.constants.get(register) or _name(register)
-
     def index(self, index: Index) -> str:
-        terms = [self.value(name) if c == 1 else f"{self.value(name)} * {c}LL" for name, c in index.terms]
+        terms = [_name(name) if c == 1 else f"{_name(name)} * {c}LL" for name, c in index.terms]
         return " + ".join([*terms, *([f"{index.constant}LL"] if index.constant or not terms else [])])
 
     def bound(self, indices: tuple[Index, ...], relation: str) -> str:
@@ -221,7 +217,7 @@ class _Nest:
     def statement(self, statement: Statement) -> None:
         match statement:
             case Constant(name, kind, bits):
-                self.constants[name] = f"({literal(Literal(kind, bits))})"
+                self.let(kind, name, literal(Literal(kind, bits)))
             case Number(name, index):
                 self.let(Kind.I64, name, self.index(index))
             case Apply():
@@ -231,7 +227,7 @@ class _Nest:
             case Store():
                 self.store(statement)
             case Fail(_, condition):
-                self.put(f"if ({self.value(condition)}) {FAIL}")
+                self.put(f"if ({_name(condition)}) {FAIL}")
             case If():
                 self.branch(statement)
             case For():
@@ -240,7 +236,7 @@ class _Nest:
                 raise AssertionError("cards call no routines")
 
     def apply(self, node: Apply) -> None:
-        args = [self.value(arg) for arg in node.args]
+        args = [_name(arg) for arg in node.args]
         function = Function(node.function, (), node.compute, node.kind, node.parameter)
         if not may_fail(node):
             self.let(node.kind, node.name, apply(self.functions, function, args))
@@ -271,16 +267,16 @@ class _Nest:
         if view.kind is Kind.BOOL:
             item = f"{item} != 0"
         if node.mask is not None:
-            item = f"{self.value(node.mask)} ? {item} : {literal(Literal(view.kind, 0))}"
+            item = f"{_name(node.mask)} ? {item} : {literal(Literal(view.kind, 0))}"
         self.let(view.kind, node.name, item)
         self.wait(node)
 
     def store(self, node: Store) -> None:
         conditions = ["threadIdx.x == 0"] * self.is_block
         if node.mask is not None:
-            conditions.append(self.value(node.mask))
+            conditions.append(_name(node.mask))
         test = f"if ({' && '.join(conditions)}) " if conditions else ""
-        self.put(f"{test}{self.item(self.views[node.view], node.indices)} = {self.value(node.value)};")
+        self.put(f"{test}{self.item(self.views[node.view], node.indices)} = {_name(node.value)};")
         self.wait(node)
 
     def wait(self, *statements: Statement) -> None:
@@ -292,13 +288,13 @@ class _Nest:
         for result in node.results:
             self.put(f"{TYPES[result.kind]} {_name(result.name)};")
         arms = (node.then, [r.then for r in node.results]), (node.otherwise, [r.otherwise for r in node.results])
-        for head, (body, values) in zip((f"if ({self.value(node.condition)})", "else"), arms, strict=True):
+        for head, (body, values) in zip((f"if ({_name(node.condition)})", "else"), arms, strict=True):
             if body or values:
-                with self.braces(head if head != "else" or node.then or values else f"if (!{self.value(node.condition)})"):
+                with self.braces(head if head != "else" or node.then or values else f"if (!{_name(node.condition)})"):
                     for statement in body:
                         self.statement(statement)
                     for result, value in zip(node.results, values, strict=True):
-                        self.put(f"{_name(result.name)} = {self.value(value)};")
+                        self.put(f"{_name(result.name)} = {_name(value)};")
 
     def loop(self, node: For) -> None:
         if node.kind is LoopKind.VECTOR and self.is_block:
@@ -309,20 +305,20 @@ class _Nest:
             return
         index = _name(node.index)
         for c in node.carried:
-            self.put(f"{TYPES[c.kind]} {_name(c.inside)} = {self.value(c.initial)};")
+            self.put(f"{TYPES[c.kind]} {_name(c.inside)} = {_name(c.initial)};")
         lower, upper = self.bound(node.lower, ">"), self.bound(node.upper, "<")
         with self.braces(f"for (i64 {index} = {lower}; {index} < {upper}; {index} += {node.step})"):
             for statement in node.body:
                 self.statement(statement)
-            following = [self.value(c.yielded) for c in node.carried]
+            following = [_name(c.yielded) for c in node.carried]
             if len(following) > 1:  # all change at once
                 for place, c in enumerate(node.carried):
                     following[place] = self.fresh()
-                    self.put(f"const {TYPES[c.kind]} {following[place]} = {self.value(c.yielded)};")
+                    self.put(f"const {TYPES[c.kind]} {following[place]} = {_name(c.yielded)};")
             for name, c in zip(following, node.carried, strict=True):
                 self.put(f"{_name(c.inside)} = {name};")
             if node.until is not None:
-                self.put(f"if ({self.value(node.until)}) break;")
+                self.put(f"if ({_name(node.until)}) break;")
         for c in node.carried:
             self.let(c.kind, c.result, _name(c.inside))
 
