@@ -127,7 +127,7 @@ class Cluster:
         if not self.is_measured:
             self.is_measured = True
             for member in self.members:
-                require_same(member)
+                require_same(member.address, member.version)
             with suppress(Lost):  # a run will notice
                 self.measured = measure(self.members, self.membership.context)
         return profile_of(self.own, self.members, self.measured)
@@ -214,7 +214,7 @@ class Cluster:
         if found is not None and found.lost is None and not found.connection.closed:
             found.process = found.connection.process = process
             return found
-        require_same(member)
+        require_same(member.address, member.version)
         hello = {"token": member.token, "as": "home"}
         made = Worker(member, process, self, connect(member.host, member.port, process, hello, self.membership.context))
         self.workers[member.address] = made

@@ -21,7 +21,7 @@ from ...devices.ticks import Duplex
 from ...schedule.plan.parts import DeviceId
 from .calibrate import Measured
 from .membership import Member
-from .seeing import HERE
+from .sights import HERE
 
 RESERVE: Final = Fraction(2, 5)
 """Of a worker's memory: Dask begins to spill at .6 of it."""

@@ -39,9 +39,9 @@ from .crossing import Crossing
 from .holding import Held, holds_of
 from .journal import Journal
 from .probing import link_table
-from .seeing import sight
 from .shares import HOME, Process, Shares
 from .shipping import Unfit, failure_facts, unpacked
+from .sights import sight
 from .wire import Connection, Kind, Lost, Message, connect
 
 _MOST_BYTES: Final = 16 << 20

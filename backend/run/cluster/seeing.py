@@ -1,34 +1,25 @@
 """Which files every process of a cluster has, the very same, and how quickly each reads them.
 
-Neighbours: `home` (whose workers are asked), `resident` (answers), `profile` (makes a store of it), `files.stored` (marks).
+Neighbours: `home` (whose workers are asked), `sights` (what each answers), `profile` (makes a store of it).
 """
 
 from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from math import prod
-from time import perf_counter_ns
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING
 
 from ....lang import temporaries
-from ....lang.diagnostics import RhoError
 from ...devices.tables import Table
 from ..files.stored import Mark, StoredInput, mark_of
-from .probing import rounded
 from .shares import Process
+from .sights import HERE, sight
 from .wire import Kind, Lost
 
 if TYPE_CHECKING:
     from .home import Cluster
-
-HERE: Final = "here"
-_PROBED: Final = (1 << 16, 2 << 20)
-"""Bytes, about."""
-_PLACES: Final = 4
-"""Of a file that are read, since what has been read once is quicker the next time."""
 
 
 def seen_by_all(
@@ -82,38 +73,3 @@ def _seen(
     if same and not probed:
         cluster.reading = {name: Table(tuple(found["size"]), tuple(found["ns"])) for name, found in sights.items() if found["ns"]}
     return same, {folder for at, folder in enumerate(written) if all(found["there"][at] for found in sights.values())}
-
-
-def sight(inputs: Sequence[StoredInput], marks: Sequence[Sequence[Any]] = (), *, probe: bool) -> dict[str, Any]:
-    """Of this process: which of the files are the same here, and what reading some of the largest takes.  `marks`: of further
-    files."""
-    same = [mark_of(one.file) == one.mark for one in inputs]
-    there = [mark_of(path) == tuple(mark) for path, mark in marks]
-    largest = max((one for one, is_same in zip(inputs, same, strict=True) if is_same), key=_bytes, default=None)
-    size, ns = ([], []) if largest is None or not probe else _probed(largest)
-    return {"same": same, "there": there, "size": size, "ns": ns}
-
-
-def _bytes(one: StoredInput) -> int:
-    return prod(one.shape) * one.kind.bytes
-
-
-def _probed(one: StoredInput) -> tuple[list[int], list[int]]:
-    """Bytes, and what they take; nothing if they cannot be read."""
-    row = prod(one.shape[1:]) * one.kind.bytes
-    size: list[int] = []
-    ns: list[int] = []
-    try:
-        for wanted in _PROBED:
-            rows = max(1, min(one.shape[0], wanted // row))
-            times = []
-            for place in range(_PLACES):
-                first, start = place * (one.shape[0] - rows) // _PLACES, perf_counter_ns()
-                one.window(((first, first + rows), *((0, n) for n in one.shape[1:]))).read()
-                times.append(rounded(perf_counter_ns() - start))
-            if not size or rows * row > size[-1]:
-                size.append(rows * row)
-                ns.append(max([min(times), *ns]))
-    except RhoError:
-        return [], []
-    return size, ns

@@ -26,7 +26,6 @@ from ...graph import BoundGraph, bind, lower, optimise, settle
 from ...schedule.plan.model import Plan
 from ...schedule.plan.stored import PlanFormatError, decode_plan, encode_plan
 from ...schedule.verify.plans import check_plan
-from .membership import Member
 from .wire import Lost
 
 _PACKAGE: Final = Path(__file__).parents[3]
@@ -52,11 +51,11 @@ def version() -> str:
     return found.hexdigest()[:16]
 
 
-def require_same(member: Member) -> None:
-    """RunFailed E710: it is not the Rho that is here."""
-    if member.version != version():
+def require_same(address: str, other: str) -> None:
+    """RunFailed E710: the version of a worker is not that of the Rho that is here."""
+    if other != version():
         raise RunFailed([Diagnostic(
-            Code.E710, f"worker {member.address} has another version of Rho", Span("", 0, 0),
+            Code.E710, f"worker {address} has another version of Rho", Span("", 0, 0),
             notes=("install on every worker what is installed here",),
         )])  # fmt: skip
 
