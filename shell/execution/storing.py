@@ -54,13 +54,12 @@ def storable(core: Core, bound: BoundGraph, files: Mapping[str, InputFile]) -> d
 def writable(core: Core, bound: BoundGraph, paths: Mapping[str, str], permissions: Permissions) -> dict[str, StoredOutput]:
     """The outputs that can be written where they are made, by `output NAME`: numbers to an npy file of their own, as many as are
     known, of a value that a phase makes and no other output is of."""
-    from ...backend.graph import traverse
-    from ...backend.graph.phases import Output
+    from ...backend.graph.phases import Constant, Input, Output
     from ...backend.run.files.stored import StoredOutput
     from ...backend.schedule.facts.sharding import shape_of
     from ...backend.schedule.facts.stores import written_as
 
-    made = {value for phase in bound.graph.phases if traverse.uses(phase) for value in traverse.results(phase)}
+    given = {phase.result for phase in bound.graph.phases if isinstance(phase, Input | Constant)}
     outputs = {phase.name: phase for phase in bound.graph.phases if isinstance(phase, Output)}
     found: dict[str, StoredOutput] = {}
     for entry in core.outputs:
@@ -69,7 +68,8 @@ def writable(core: Core, bound: BoundGraph, paths: Mapping[str, str], permission
             continue
         shape, kind = shape_of(phase.arg, bound.graph.types), bound.graph.types[phase.arg].element.kind
         alone = [*paths.values()].count(path) == 1 and sum(one.arg == phase.arg for one in outputs.values()) == 1
-        if shape and 0 not in shape and kind is not Kind.CHAR and alone and phase.arg in made and entry.reading == AS_WRITTEN:
+        numbers = kind is not Kind.CHAR and entry.reading == AS_WRITTEN
+        if shape and 0 not in shape and numbers and alone and phase.arg not in given:
             found[written_as(entry.name)] = StoredOutput(os.path.realpath(path), kind, shape, 0, path, entry.span)
     return found
 

@@ -338,6 +338,13 @@ def test_outputs_are_written_where_they_are_made(cluster: rho.Cluster, files: Pa
     assert sorted(path.name for path in tmp_path.iterdir()) == ["home.npy", "there.npy"]
 
 
+def test_an_output_that_is_an_input_is_written_at_home(cluster: rho.Cluster, files: Path, tmp_path: Path) -> None:
+    """Found by random programs: what lies in a store is read from there or written there, not both."""
+    text = 'input x : f64[n] ← "x.npy"\ny ← x\noutput y\n⎕←+/x\n'
+    assert not writers(saved_by(cluster, files, text, tmp_path / "y.npy"))
+    assert np.array_equal(np.load(tmp_path / "y.npy"), np.load(files / "x.npy"))
+
+
 def test_a_run_that_fails_leaves_the_old_file_and_no_temporary(cluster: rho.Cluster, files: Path, tmp_path: Path) -> None:
     (tmp_path / "y.npy").write_bytes(b"old")
     text = 'input k : i64[n] ← "k.npy"\ny ← 100÷k-7\noutput y\n'
