@@ -215,6 +215,7 @@ WORDS: Mapping[str, str] = {
     "float": "f64 ", "str": "⍕", "round": "⌊0.5+", "sort": "(sort.up⍤1) ", "sorted": "sort.up ",
     "median": "stats.median ,", "std": "stats.deviation ,", "var": "stats.variance ,", "zeros": "0⍴⍨", "ones": "1⍴⍨",
     "diff": "2-⍨/", "where": "⍸", "nonzero": "⍸", "inv": "⌹", "sign": "×", "factorial": "!",
+    "arctan2": "⎕atan2", "atan2": "⎕atan2", "roll": "⌽", "slogdet": "⎕slogdet ", "det": "⎕det ",
     "maximum": "⌈", "minimum": "⌊", "power": "*", "outer": "∘.×", "dot": "+.×", "isnan": "≠⍨",
     "size": "⍴", "solve": "⌹", "numel": "×/⍴", "ndim": "≢⍴", "reversed": "⊖", "flip": "⊖", "tile": "(n×≢x)⍴x…",
     "repmat": "(n×≢x)⍴x…",
@@ -226,6 +227,7 @@ WORDS: Mapping[str, str] = {
 _CALLS: Mapping[tuple[str, int], str] = {
     ("max", 2): "{0}⌈{1}", ("min", 2): "{0}⌊{1}", ("full", 2): "{0}⍴{1}", ("linspace", 3): "{0}+({1}-{0})×(⍳{2})÷{2}-1",
     ("maximum", 2): "{0}⌈{1}", ("minimum", 2): "{0}⌊{1}", ("power", 2): "{0}*{1}", ("outer", 2): "{0}∘.×{1}",
+    ("arctan2", 2): "{0} ⎕atan2 {1}", ("atan2", 2): "{0} ⎕atan2 {1}", ("roll", 2): "(⍴{0})⍴(-{1})⌽,{0}",
     ("where", 3): "{0} ¿ ({1} ⋄ {2})", ("tile", 2): "({1}×≢{0})⍴{0}", ("solve", 2): "{1}⌹{0}",
     ("dot", 2): "{0}+.×{1}", ("range", 2): "{0}+⍳{1}-{0}", ("arange", 2): "{0}+⍳{1}-{0}",
 }  # fmt: skip

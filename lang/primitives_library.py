@@ -57,7 +57,7 @@ LIBRARY: tuple[Primitive, ...] = (
         "⎕atan2", ("atantwo",), None, Role.FUNCTION,
         dyadic=Use("angle of a point", "The angle, from ¯π to π, of the point whose height is ⍺ and whose other coordinate is ⍵.",
                    (0, 0), (("1 ⎕atan2 1", "0.7853981634"), ("0 ⎕atan2 ¯1", "3.141592654")),
-                   type="f64[s] ⎕atan2 f64[s] : f64[s]", laws=("(-y⎕atan2 x)≡(-y)⎕atan2 x",), traits=FLOAT),
+                   type="f64[s] ⎕atan2 f64[s] : f64[s]", laws=("((2×y)⎕atan2 2×x)≡y⎕atan2 x",), traits=FLOAT),
     ),
     _bits(
         "band", "bits and", "i64[s] ⎕band i64[s] : i64[s]", "The bits that both have. With a number that is not negative the "
