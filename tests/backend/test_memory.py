@@ -225,6 +225,7 @@ z÷z
 ⎕fft s
 ⎕cholesky P
 ⎕det A
+(s l) ← ⎕slogdet A ⋄ s×l
 ⎕qr A
 ⎕svd A
 ⎕eigh P

@@ -26,7 +26,7 @@ DYADIC = [
     for kind in ALL
     if kind in row.kinds and kind is not Kind.CHAR
 ]
-ROUNDED = {"pow", "log", "root", "binomial", "residue", "gcd", "lcm", "div", "mul"}
+ROUNDED = {"pow", "log", "root", "binomial", "residue", "gcd", "lcm", "div", "mul", "atan2"}
 
 
 CHAOTIC = {"pow", "log", "root", "binomial", "residue"}
