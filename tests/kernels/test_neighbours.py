@@ -13,7 +13,7 @@ from rho import backend
 from rho.backend.graph import neighbours
 from rho.backend.graph.phases import Constant
 from rho.backend.kernels.units import GroupUnit, units_of
-from rho.backend.run.cpu import regions
+from rho.backend.run.cpu import ranges, regions
 from rho.backend.schedule.plan.model import RowsStep
 from rho.backend.schedule.plan.stored import decode_plan, encode_plan
 from rho.backend.schedule.verify.plans import check_plan
@@ -95,3 +95,22 @@ def test_a_plan_with_a_group_is_judged_and_kept() -> None:
     for wrong in (replace(step, results=()), replace(step, phases=step.phases[1:]), replace(step, overwrite=step.results[0])):
         queues = tuple(replace(q, steps=tuple(wrong if s is step else s for s in q.steps)) for q in plan.main.queues)
         assert list(check_plan(replace(plan, main=replace(plan.main, queues=queues)), bound))
+
+
+def test_threads_have_scratch_of_their_own_for_a_row_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What has all rows is there once, however many threads there are: the plan counts it once."""
+    made: list[bool] = []
+    real = ranges.Ranges.scratch
+
+    def scratch(self: ranges.Ranges, *, is_local: bool = False) -> dict[str, Any]:
+        found = real(self, is_local=is_local)
+        if found:
+            made.append(is_local)
+        return found
+
+    monkeypatch.setattr(ranges.Ranges, "scratch", scratch)
+    statement, array = "z-¯1⌽z ⊣ z ← {(1⊖⍵)+¯1⊖⍵}⍤2 ⊢ (1⊖x)+¯1⊖x", np.random.default_rng(2).random((40, 30, 20))
+    expected = _bits(statement, array, "off", monkeypatch)
+    made.clear()
+    assert _bits(statement, array, "always", monkeypatch) == expected
+    assert made.count(False) == 1 and True in made

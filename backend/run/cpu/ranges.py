@@ -213,8 +213,10 @@ class Ranges:
         pace = Pace(0, count, most, max(1, points or self.iteration.points))
         failures: dict[int, CheckFailed | RunFailed] = {}
 
+        shared = {} if self.compiled.tiled is None else self.scratch()  # of which each thread touches its own rows
+
         def worker() -> Callable[[tuple[int, int]], None]:
-            block = _Block(self, 1)
+            block = _Block(self, 1, shared)
 
             def work(cells: tuple[int, int]) -> None:
                 try:
@@ -296,8 +298,9 @@ class Pace:
 class _Block:
     """The words of one thread, the memory that they show, and the routines that are called with them."""
 
-    def __init__(self, launch: Ranges, threads: int) -> None:
-        self.scratch, self.routines = launch.scratch(), None
+    def __init__(self, launch: Ranges, threads: int, shared: Mapping[str, NumArray] | None = None) -> None:
+        """`shared`: scratch that other threads have too, but for what is local."""
+        self.scratch, self.routines = {**(shared or {}), **launch.scratch(is_local=bool(shared))}, None
         self.words = launch.words(self.scratch)
         if launch.region.routines:
             backend = launch.backend_of(threads)

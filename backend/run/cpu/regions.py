@@ -120,7 +120,12 @@ class RegionRun:
         return Ranges(self.phase, iteration, self.region, compiled, arrays, types, backend_of, threads).results(memory, trips)
 
     def is_one(self, region: Region, iteration: Iteration) -> bool:
-        return iteration.is_for_region(calls=region.calls, in_tiles=lambda: runs_in_tiles(region.program))
+        return iteration.is_for_region(calls=region.calls, in_tiles=lambda: self.has_rows and runs_in_tiles(region.program))
+
+    @property
+    def has_rows(self) -> bool:
+        """Are rows what threads may share?  Of maps with a frame it is cells."""
+        return isinstance(self.phase, Loop) or is_group(self.phase)
 
     def is_better(self, memory: Mapping[ValueId, Any], types: Types, program: Phases, drafted: float | None = None) -> bool:
         """Better than what takes so many nanoseconds, or (before that is known) one native launch a phase and iteration?"""
@@ -179,7 +184,7 @@ class RegionRun:
             program = self.region.program
             views = tuple(replace(v, unit=flags.get(v.name, True)) for v in program.views)
             program = optimise(progressions.run(replace(program, views=views), counted))
-            tiles = tiled(program) if isinstance(self.phase, Loop) or is_group(self.phase) else None
+            tiles = tiled(program) if self.has_rows else None
             program = program if tiles is None else tiles.program
             self.codes[key] = program, tiles, LoopCode(llvm_text(program, vector_bytes()))
         program, tiles, code = self.codes[key]
