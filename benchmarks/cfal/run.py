@@ -1,9 +1,10 @@
-"""Three programs of CFAL-bench (n-body, NAS MG, attention) beside NumPy, as ratios; results are compared first.
+"""CFAL-bench (n-body, NAS MG, attention, quickhull) beside NumPy, as ratios; results are compared first.
 
-    python benchmarks/cfal/run.py [--rounds 3] [nbody attention mg]
+    python benchmarks/cfal/run.py [--rounds 3] [nbody attention mg quickhull]
 
 Sizes: 2,000 bodies for 10 steps; attention of 16,384 × 64 in f32; MG class A (256³, four cycles), whose residual has a published
-value.  Times are the least of interleaved rounds, of `rho.load(…).run` and of the NumPy text below.
+value; the hull of 10⁶ points in a disc.  Times are the least of interleaved rounds, of `rho.load(…).run` and of the NumPy text
+below.
 """
 
 from __future__ import annotations
@@ -90,6 +91,38 @@ def nbody(position: Array, velocity: Array, mass: Array, steps: int = 10, dt: fl
     return p
 
 
+def _right(a: Array, b: Array, points: Array) -> Array:
+    """How far the points are right of the way from `a` to `b`: twice the area of a triangle, negative on the left."""
+    (dx, dy), (x, y) = b - a, points.T
+    area: Array = dx * (a[1] - y) - dy * (a[0] - x)
+    return area
+
+
+def _beyond(a: Array, b: Array, points: Array) -> list[Array]:
+    """The corners of the hull strictly between `a` and `b`, given the points right of the way."""
+    area = _right(a, b, points)
+    points, area = points[area > 0], area[area > 0]
+    if not len(points):
+        return []
+    c = points[area.argmax()]
+    return [*_beyond(a, c, points), c, *_beyond(c, b, points)]
+
+
+def quickhull(points: Array) -> Array:
+    """The corners, anticlockwise."""
+    a, b = points[points[:, 0].argmin()], points[points[:, 0].argmax()]
+    return np.array([a, *_beyond(a, b, points), b, *_beyond(b, a, points)])
+
+
+def by_rows(points: Array) -> Array:
+    return points[np.lexsort(points.T)]
+
+
+def disc(draw: np.random.Generator, n: int) -> Array:
+    angle, radius = 2 * np.pi * draw.random(n), np.sqrt(draw.random(n))
+    return np.stack([radius * np.cos(angle), radius * np.sin(angle)], 1)
+
+
 def cases() -> dict[str, tuple[dict[str, Any], str, Callable[..., Array]]]:
     """By name: the inputs, the output that is compared, and the peer."""
     draw = np.random.default_rng(0)
@@ -99,6 +132,7 @@ def cases() -> dict[str, tuple[dict[str, Any], str, Callable[..., Array]]]:
         "nbody": (bodies, "positions", nbody),
         "attention": ({"q": q, "k": k, "v": v}, "o", attention),
         "mg": ({"v": mg_start(256)}, "residual", mg),
+        "quickhull": ({"points": disc(draw, 1_000_000)}, "hull", quickhull),
     }
 
 
@@ -110,7 +144,7 @@ def timed(function: Callable[..., Any], given: dict[str, Any]) -> tuple[float, A
 
 def main() -> None:
     asked = argparse.ArgumentParser()
-    asked.add_argument("names", nargs="*", default=["nbody", "attention", "mg"])
+    asked.add_argument("names", nargs="*", default=["nbody", "attention", "mg", "quickhull"])
     asked.add_argument("--rounds", type=int, default=3)
     options = asked.parse_args()
     print("| program | NumPy s | Rho s | Rho ÷ NumPy |\n|---|---|---|---|")
@@ -119,6 +153,8 @@ def main() -> None:
             continue
         program = rho.load(HERE / f"{name}.rho")
         result, expected = program.run(**given)[output], peer(**given)
+        if name == "quickhull":
+            result, expected = by_rows(result), by_rows(expected)
         assert np.allclose(result, expected, 1e-4 if name == "attention" else 1e-9), name
         assert name != "mg" or abs(result / MG_RESIDUAL - 1) < 1e-8
         rounds = [(timed(peer, given)[0], timed(program.run, given)[0]) for _ in range(options.rounds)]

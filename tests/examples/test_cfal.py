@@ -43,3 +43,34 @@ def test_multigrid(peers: ModuleType) -> None:
     assert np.count_nonzero(v) == 20 and v.sum() == 0
     found = rho.load(PROGRAMS / "mg_s.rho").run(v=v)["residual"]
     assert abs(found / CLASS_S - 1) < 1e-8
+
+
+GRID = np.stack(np.meshgrid(np.arange(5.0), np.arange(4.0)), -1).reshape(-1, 2)
+
+
+@pytest.mark.parametrize("n", [3, 10, 1_000])
+def test_hull(peers: ModuleType, n: int) -> None:
+    points = peers.disc(np.random.default_rng(n), n)
+    found = rho.load(PROGRAMS / "quickhull.rho").run(points=points)["hull"]
+    np.testing.assert_array_equal(peers.by_rows(found), peers.by_rows(peers.quickhull(points)))
+
+
+def test_hull_of_points_that_all_are_corners(peers: ModuleType) -> None:
+    x = np.random.default_rng(0).permutation(200) - 100.0
+    points = np.stack([x, x * x], 1)
+    found = rho.load(PROGRAMS / "quickhull.rho").run(points=points)["hull"]
+    np.testing.assert_array_equal(peers.by_rows(found), peers.by_rows(points))
+
+
+@pytest.mark.parametrize(
+    ("points", "corners"),
+    [
+        (GRID, [[0.0, 0], [4, 0], [0, 3], [4, 3]]),
+        (np.array([[1.0, 2]]), [[1.0, 2]]),
+        (np.array([[1.0, 2], [1, 2], [3, 2], [2, 2]]), [[1.0, 2], [3, 2]]),
+    ],
+    ids=["grid", "one", "line"],
+)
+def test_hull_of_few_or_in_line(peers: ModuleType, points: np.ndarray, corners: list[list[float]]) -> None:
+    found = rho.load(PROGRAMS / "quickhull.rho").run(points=points)["hull"]
+    np.testing.assert_array_equal(peers.by_rows(found), np.array(corners))
