@@ -61,8 +61,7 @@ def profile_of(values: Mapping[str, object], problems: Problems) -> Profile:
     top = Fields("", dict(values), problems)
     schema = top.text("schema", SCHEMA if "schema" in values else None)
     if schema and schema != SCHEMA:
-        problems.add("schema", f'"{schema}" is not a schema this version reads', f'it reads "{SCHEMA}"')
-        raise Refused(problems.found)
+        problems.fail("schema", f'"{schema}" is not a schema this version reads', f'it reads "{SCHEMA}"')
     power_off = top.switch("power_off_unused")
     devices = [_device(fields) for fields in top.tables("device")]
     devices += [_store(fields) for fields in top.tables("store")]
@@ -73,8 +72,7 @@ def profile_of(values: Mapping[str, object], problems: Problems) -> Profile:
         problems.add("", "a profile has at least one [[device]]")
     devices = _with_home(devices, problems)
     _check_names(devices, links, problems)
-    if problems.found:
-        raise Refused(sorted(problems.found, key=lambda d: d.span.start))
+    problems.stop()
     return Profile(tuple(devices), tuple(links), power_off, calibration)
 
 

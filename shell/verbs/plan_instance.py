@@ -12,15 +12,12 @@ from pathlib import Path
 from ...backend.schedule.answer import Conflict, Status
 from ...backend.schedule.files.devices_file import devices_of
 from ...backend.schedule.files.directives import DirectivesRejected
-from ...backend.schedule.files.fields import InstanceError
 from ...backend.schedule.files.read import read_instance
 from ...backend.schedule.files.result import gap_of, result_json, result_text
 from ...backend.schedule.files.solve import Solved, solve
 from ...backend.schedule.problem import Contention, Objective, Problem
-from ...lang.codes import Code
-from ...lang.diagnostics import Diagnostic, RhoError
+from ...lang.diagnostics import RhoError
 from ...lang.opening import Pipes, read_text
-from ...lang.source import Span
 from ..cli import messages
 from ..cli.arguments import Arguments, UsageError
 from ..cli.console import Console
@@ -48,12 +45,6 @@ def run(arguments: Arguments, console: Console) -> Exit:
     budget = budget_of(scheduling_of(arguments, Use.LOOK) or Scheduling(Use.LOOK))
     try:
         problem = _problem(file, arguments)
-    except InstanceError as error:
-        found = [Diagnostic(fault.code or Code.E705, str(fault), Span(error.file, 0, 0)) for fault in error.faults]
-        for fault in found:
-            console.note(f"error[{fault.code}]: {error.file}: {fault.message}")
-        messages.answer(arguments, console, found, {})
-        return Exit.USAGE
     except DirectivesRejected as error:
         messages.refuse(arguments, console, error.diagnostics, error.sources)
         return Exit.REJECTED

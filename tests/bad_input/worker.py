@@ -73,23 +73,19 @@ def calibration(path: str) -> object:
 
 def instance(path: str) -> object:
     from rho.backend.schedule.files.directives import DirectivesRejected
-    from rho.backend.schedule.files.fields import InstanceError
     from rho.backend.schedule.files.read import read_instance
     from rho.lang.opening import read_text
 
-    with contextlib.suppress(InstanceError, DirectivesRejected, UnicodeDecodeError):
+    with contextlib.suppress(DirectivesRejected, UnicodeDecodeError):
         return read_instance(path, read_text(path, 1 << 26), 2)
     return None
 
 
 def devices(path: str) -> object:
     from rho.backend.schedule.files.devices_file import devices_of
-    from rho.backend.schedule.files.fields import InstanceError
 
-    with contextlib.suppress(InstanceError):
-        found = devices_of(path)
-        return found if isinstance(found, int) else found(1)
-    return None
+    found = devices_of(path)
+    return found if isinstance(found, int) else found(1)
 
 
 def session(path: str) -> object:

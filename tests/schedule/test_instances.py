@@ -6,7 +6,6 @@ import json
 from copy import deepcopy
 from fractions import Fraction
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
@@ -14,14 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rho.backend.schedule.files.devices_file import devices_of
-from rho.backend.schedule.files.fields import InstanceError
-from rho.backend.schedule.files.instance_json import encode
 from rho.backend.schedule.files.read import read_instance
 from rho.backend.schedule.files.result import result_json
 from rho.backend.schedule.files.solve import solve
 from rho.backend.schedule.problem import Contention, Duplex, Objective, Problem
-
-from .drawn import problem_of
+from rho.lang.diagnostics import Refused
 
 SMALL: dict[str, Any] = {
     "schema": "instance/1",
@@ -74,20 +70,20 @@ FAULTS: list[tuple[str, object, str]] = [
     ("schema", "instance/2", 'schema: must be "instance/1"'),
     ("phases", ..., "`phases` is missing"),
     ("phases", {}, "phases: must be a list"),
-    ("phases/0/ticks/cpu", 2.0, "phases[0].ticks.cpu: must be a whole number, not 2.0"),
-    ("phases/0/ticks/cpu", True, "phases[0].ticks.cpu: must be a whole number, not true"),
-    ("phases/0/ticks/cpu", -1, "phases[0].ticks.cpu: must be between 0"),
-    ("phases/0/ticks/cpu", 1 << 60, "phases[0].ticks.cpu: must be between 0"),
+    ("phases/0/ticks/cpu", 2.0, "phases[0].ticks.cpu: must be a whole number from 0, not 2.0"),
+    ("phases/0/ticks/cpu", True, "phases[0].ticks.cpu: must be a whole number from 0, not true"),
+    ("phases/0/ticks/cpu", -1, "phases[0].ticks.cpu: must be a whole number from 0"),
+    ("phases/0/ticks/cpu", 1 << 60, "phases[0].ticks.cpu: must be a whole number from 0"),
     ("phases/0/ticks/gpu", [[1, 5], [4, 3]], "phases[0].ticks.gpu: ticks must not decrease"),
     ("phases/0/ticks/gpu", [[4, 5], [4, 6]], "phases[0].ticks.gpu: rows must increase"),
-    ("phases/0/ticks/gpu", [[4, 5, 6]], "phases[0].ticks.gpu[0]: has 3 elements; at most 2"),
+    ("phases/0/ticks/gpu", [[4, 5, 6]], "phases[0].ticks.gpu[0]: must be [rows, ticks]"),
     ("phases/0/ticks/gpu", [[0, 5]], "phases[0].ticks.gpu: a single point needs at least one row"),
     ("phases/0/ticks/gpu", [], "phases[0].ticks.gpu: a table needs at least one point"),
     ("phases/1/ticks/cpu", [[1, 5], [2, 7]], "phases[1].ticks.cpu: an atomic phase"),
     ("phases/1/ticks", {}, "phases[1].ticks: no class of device can run it"),
     ("phases/1/ticks", {"tpu": 4}, "phases[1].ticks: no device is of a class it speaks of: `tpu`"),
     ("phases/1/id", "a", "phases[1].id: `a` is the id of phases[0] too"),
-    ("phases/1/id", "", "phases[1].id: must be a text of at least one character"),
+    ("phases/1/id", "", "phases[1].id: must be a text"),
     ("phases/1/row", 3, "phases[1].row: unknown field; did you mean `rows`?"),
     ("phases/1/combine", {"ticks_per_shard": 1}, "phases[1].combine: needs `rows`"),
     ("phases/2/ticks", {"gpu": 1}, "phases[2].home: must run on home, and has no ticks for home's class"),
@@ -101,30 +97,30 @@ FAULTS: list[tuple[str, object, str]] = [
     ("devices/0/home", False, "devices: no device is home"),
     ("devices/1/home", True, "devices[1].home: devices[0] is home already"),
     ("devices/1/id", "cpu0", "devices[1].id: `cpu0` is the id of devices[0] too"),
-    ("devices/1/count", 0, "devices[1].count: must be between 1"),
+    ("devices/1/count", 0, "devices[1].count: must be a whole number from 1"),
     ("devices", [], "devices: there is no device"),
     ("links/0/dst", "gpuu", "links[0].dst: there is no device `gpuu`; did you mean `gpu`?"),
     ("links/0/dst", "cpu0", "links[0]: joins `cpu0` to itself"),
-    ("links/0/bytes_per_tick", [1, 0], "links[0].bytes_per_tick[1]: must be between 1"),
-    ("links/0/duplex", "ful", 'links[0].duplex: must be "half" or "full" or "simplex", not "ful"; did you mean `full`?'),
-    ("contention", "on", 'contention: must be "group" or "off"'),
+    ("links/0/bytes_per_tick", [1, 0], "links[0].bytes_per_tick: must be [numerator, denominator]"),
+    ("links/0/duplex", "ful", 'links[0].duplex: must be one of half, full, simplex, not "ful"; did you mean `full`?'),
+    ("contention", "on", "contention: must be one of group, off"),
 ]
 
 
 @pytest.mark.parametrize(("path", "value", "message"), FAULTS, ids=[path for path, _, _ in FAULTS])
 def test_every_fault_has_its_path(path: str, value: object, message: str) -> None:
-    with pytest.raises(InstanceError) as caught:
+    with pytest.raises(Refused) as caught:
         read(changed(path, value))
-    assert any(message in str(fault) for fault in caught.value.faults), str(caught.value)
+    assert any(message in found.message for found in caught.value.diagnostics), str(caught.value)
 
 
 def test_several_faults_are_reported_together() -> None:
     bad = changed("phases/0/ticks/cpu", 1.5)
     bad["links"][0]["latency"] = "x"
     bad["phases"][1]["rows"] = -3
-    with pytest.raises(InstanceError) as caught:
+    with pytest.raises(Refused) as caught:
         read(bad)
-    assert len(caught.value.faults) == 2  # of the phases; links are looked at when those are right
+    assert len(caught.value.diagnostics) == 3
 
 
 @pytest.mark.parametrize(
@@ -139,15 +135,8 @@ def test_several_faults_are_reported_together() -> None:
     ],
 )
 def test_texts_that_are_not_json(text: str, message: str) -> None:
-    with pytest.raises(InstanceError, match=message.replace("[", r"\[")):
+    with pytest.raises(Refused, match=message.replace("[", r"\[")):
         read_instance("i.json", text)
-
-
-@given(st.integers(0, 1 << 40))
-@settings(max_examples=100, deadline=None)
-def test_what_is_encoded_is_read_back(seed: int) -> None:
-    problem = problem_of(Random(seed))
-    assert read_instance("i.json", encode(problem)) == problem
 
 
 LEAVES = st.none() | st.booleans() | st.integers(-3, 9) | st.text(max_size=3) | st.floats(allow_nan=False)
@@ -160,8 +149,8 @@ VALUES = st.recursive(LEAVES, lambda each: st.lists(each, max_size=3) | st.dicti
 def test_nothing_breaks_the_reader(value: object, path: str) -> None:
     try:
         read(changed(path, value))
-    except InstanceError as error:
-        assert error.faults
+    except Refused as error:
+        assert error.diagnostics
 
 
 # ------------------------------------------------------------------ devices from elsewhere
@@ -170,7 +159,7 @@ def test_nothing_breaks_the_reader(value: object, path: str) -> None:
 def test_devices_replace_those_of_the_instance(tmp_path: Path) -> None:
     one_class = changed("phases/0/ticks", {"cpu": 4})
     assert read(one_class, devices=3).device_names() == ("p[0]", "p[1]", "p[2]")
-    with pytest.raises(InstanceError, match="ticks are of the classes cpu, gpu"):
+    with pytest.raises(Refused, match="ticks are of the classes cpu, gpu"):
         read(SMALL, devices=3)
     file = tmp_path / "two.json"
     file.write_text(json.dumps({"devices": [{"id": "c", "class": "cpu", "home": True}], "links": []}))
@@ -226,12 +215,12 @@ def test_stg_with_communication() -> None:
     ],
 )
 def test_stg_faults(text: str, message: str) -> None:
-    with pytest.raises(InstanceError, match=message):
+    with pytest.raises(Refused, match=message):
         read_instance("x.stg", text, 2)
 
 
 def test_stg_needs_processors() -> None:
-    with pytest.raises(InstanceError, match="give --devices N"):
+    with pytest.raises(Refused, match="give --devices N"):
         read_instance("x.stg", STG)
 
 
@@ -290,7 +279,7 @@ def test_dot_devices_given_win() -> None:
     ],
 )
 def test_dot_faults(text: str, message: str) -> None:
-    with pytest.raises(InstanceError) as caught:
+    with pytest.raises(Refused) as caught:
         read_instance("x.dot", text)
     assert message in str(caught.value)
 

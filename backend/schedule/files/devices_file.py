@@ -9,28 +9,26 @@ from ....lang.numerals import natural
 from ....lang.opening import Pipes, read_text
 from ...devices.shipped import load_profile
 from ..machines import to_devices
-from .fields import MOST_CHARACTERS, Faults, load_json
-from .topology import MOST_DEVICES, Devices, Topology, decode_devices_file
+from .json_values import MOST_CHARACTERS, load_json, problems_of
+from .topology import MOST_DEVICES, Devices, Topology, topology_of
 
 
 def devices_of(said: str) -> Devices:
-    """Raises InstanceError for a number or JSON that is none, Refused (E704, E705) for what is no profile."""
-    faults = Faults("--devices")
+    """Refused: E704, E705, what is no number of devices and no file of them."""
+    problems = problems_of("--devices")
     if said.isascii() and said.isdigit():
         number = natural(said, MOST_DEVICES)
         if number:
             return number
-        faults.add("", f"{said[:20]} is not a number of devices from 1 to {MOST_DEVICES}")
-        faults.stop()
+        problems.fail("", f"{said[:20]} is not a number of devices from 1 to {MOST_DEVICES}")
     if said.endswith(".json"):
-        faults = Faults(said)
+        problems = problems_of(said)
         try:
             text = read_text(said, MOST_CHARACTERS, Pipes.READ)
         except (OSError, ValueError) as error:
-            faults.add("", f"cannot be read: {getattr(error, 'strerror', None) or 'it is not UTF-8 text'}")
-            faults.stop()
-            raise
-        topology = decode_devices_file(load_json(text, faults), faults)
+            problems.fail("", f"cannot be read: {getattr(error, 'strerror', None) or 'it is not UTF-8 text'}")
+        topology = topology_of(problems.whole(load_json(text, problems)))  # of a whole instance the rest is not looked at
+        problems.stop()
         return lambda _: topology
     profile = load_profile(said)
     return lambda tick_ns: Topology(*to_devices(profile, tick_ns))

@@ -1,7 +1,7 @@
 """Tokens and statements of DOT files, as far as task graphs use the language: nodes, edges, attributes, quoted names.
 
 Comments (`//`, `/* */`, lines that start with `#`) are skipped; a backslash before a newline inside a quoted name joins the
-lines; ports, subgraphs and HTML names are faults.
+lines; ports, subgraphs and HTML names are refused.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final
 
-from .fields import Faults
+from ...devices.fields import Problems
 
 _TOKEN: Final = re.compile(
     r"""(?P<skip>\s+|//[^\n]*|/\*.*?\*/|(?:(?<=\n)|\A)\#[^\n]*)
@@ -44,19 +44,15 @@ class DotGraph:
     edge_lines: list[int] = field(default_factory=list)
 
 
-def _tokens(text: str, faults: Faults) -> Iterator[Token]:
+def _tokens(text: str, problems: Problems) -> Iterator[Token]:
     at, line, count = 0, 1, 0
     while at < len(text):
         count += 1
         if count > MOST_TOKENS:
-            faults.add(f"line {line}", f"is where the file has more than {MOST_TOKENS:,} words and marks")
-            faults.stop()
-            return
+            problems.fail(f"line {line}", f"is where the file has more than {MOST_TOKENS:,} words and marks")
         found = _TOKEN.match(text, at)
         if found is None:
-            faults.add(f"line {line}", f"cannot be read at `{text[at : at + 20].splitlines()[0]}`")
-            faults.stop()
-            return
+            problems.fail(f"line {line}", f"cannot be read at `{text[at : at + 20].splitlines()[0]}`")
         if found.lastgroup == "quoted":
             inside = re.sub(r"\\\r?\n", "", found.group()[1:-1]).replace('\\"', '"')
             yield Token(inside, True, line)
@@ -66,15 +62,15 @@ def _tokens(text: str, faults: Faults) -> Iterator[Token]:
         at = found.end()
 
 
-def read_dot(text: str, faults: Faults) -> DotGraph:
-    return _Reader(list(_tokens(text, faults)), faults).graph()
+def read_dot(text: str, problems: Problems) -> DotGraph:
+    return _Reader(list(_tokens(text, problems)), problems).graph()
 
 
 class _Reader:
-    def __init__(self, tokens: list[Token], faults: Faults) -> None:
+    def __init__(self, tokens: list[Token], problems: Problems) -> None:
         self.tokens = tokens
         self.at = 0
-        self.faults = faults
+        self.problems = problems
         self.made = DotGraph()
         self.defaults: dict[str, dict[str, str]] = {"node": {}, "edge": {}}
 
@@ -85,8 +81,7 @@ class _Reader:
     def fail(self, wanted: str) -> None:
         here = self.tokens[self.at] if self.at < len(self.tokens) else None
         line = here.line if here else self.tokens[-1].line if self.tokens else 1
-        self.faults.add(f"line {line}", f"{wanted} is wanted here, not `{here.text[:20] if here else 'the end'}`")
-        self.faults.stop()
+        self.problems.fail(f"line {line}", f"{wanted} is wanted here, not `{here.text[:20] if here else 'the end'}`")
 
     def take(self, mark: str) -> None:
         if not self.peek(mark):
@@ -147,7 +142,7 @@ class _Reader:
         if len(chain) == 1:
             known = self.made.nodes.get(first.text, {})
             if any(known.get(name, value) != value for name, value in given.items() if name.lower() == "weight"):
-                self.faults.add(f"line {first.line}", f"task `{first.text}` was there before, with another Weight")
+                self.problems.add(f"line {first.line}", f"task `{first.text}` was there before, with another Weight")
             self.made.nodes[first.text] = self.defaults["node"] | known | given
             self.made.node_lines.setdefault(first.text, first.line)
             return

@@ -1,36 +1,22 @@
 """`instance/1` JSON: an abstract problem as data.  docs/instances.md is its description, docs/instance-1.schema.json its schema.
 
 Decoding gives a `Problem` whose ids are resolved; what concerns the whole (cycles, duplicates, home) is `validate`'s.
-`encode` writes a problem back, so that whoever finds one can hand it on.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from ....lang.codes import Code
 from ....lang.primitives import nearest
-from ..problem import (
-    SCHEMA,
-    Combine,
-    Contention,
-    DeviceGroup,
-    Duplex,
-    Edge,
-    Link,
-    PhaseIndex,
-    PhaseTask,
-    Problem,
-    Select,
-    Ticks,
-)
+from ...devices.fields import Fields, Problems, is_whole, shown
+from ..problem import SCHEMA, Combine, Contention, Edge, PhaseIndex, PhaseTask, Problem, Select, Ticks
 from .directives import resolve_texts
-from .fields import Faults, Field, shown
-from .topology import MOST_GROUPS, Devices, Topology, decode_topology
-from .validate import first_duplicate, validate
+from .json_values import LARGEST
+from .topology import MOST_GROUPS, Devices, Topology, equal_processors, topology_of
+from .validate import first_duplicate, require_valid
 
 MOST_PHASES: Final = 100_000
 MOST_EDGES: Final = 1_000_000
@@ -38,57 +24,50 @@ MOST_DIRECTIVES: Final = 10_000
 MOST_POINTS: Final = 10_000
 
 
-def decode(value: object, faults: Faults, devices: Devices | None = None) -> Problem:
+def decode(value: object, problems: Problems, devices: Devices | None = None) -> Problem:
     """The problem of a JSON value; `devices` replaces those it has (a number: as many of its only class).
 
-    Raises InstanceError; directives that cannot be meant raise Rejected with their SCH codes."""
-    whole = Field(value, "", faults)
-    at = whole.members(
-        ("schema", "phases") if devices is not None else ("schema", "devices", "phases"),
-        (*(("devices",) if devices is not None else ()), "tick_ns", "contention", "links", "edges", "directives", "objective",
-         "selects", "memory_grain", "power_off_unused", "batches", "chunks"),
-    )  # fmt: skip
-    if "schema" in at and at["schema"].value != SCHEMA:
-        at["schema"].wrong(f'"{SCHEMA}"')
-    phases = tuple(_phase(each) for each in at["phases"].elements(MOST_PHASES)) if "phases" in at else ()
-    faults.stop()
-    topology = _topology(at, devices, phases)
-    contention = Contention(at["contention"].choice([c.value for c in Contention])) if "contention" in at else Contention.GROUP
+    Refused: E705, SCH201.  Directives that cannot be meant raise Rejected with their SCH codes."""
+    whole = problems.whole(value)
+    if whole.take("schema") != SCHEMA:
+        whole.trouble("schema", f'must be "{SCHEMA}"')
+    if "phases" not in whole.values:
+        whole.missing("phases")
+    tick_ns = whole.number("tick_ns", 1, 1)
+    stated = topology_of(whole, required=devices is None)
+    contention = whole.choice("contention", Contention, Contention.GROUP)
+    grain, power_off = whole.number("memory_grain", 1, 1), whole.switch("power_off_unused")
+    batches, chunks = whole.number("batches", 1, 1), whole.number("chunks", 1, 1)
+    edges, selects = whole.tables("edges", MOST_EDGES), whole.tables("selects", MOST_DIRECTIVES)
+    directives, objectives = whole.texts("directives", MOST_DIRECTIVES), whole.texts("objective", MOST_GROUPS)
+    phases = tuple(map(_phase, whole.tables("phases", MOST_PHASES)))
+    whole.finish()
+    problems.stop()
     twice = first_duplicate([phase.id for phase in phases])
     if twice is not None:
-        faults.add(f"phases[{twice[1]}].id", f"`{phases[twice[1]].id}` is the id of phases[{twice[0]}] too", Code.SCH201)
-    places = {phase.id: PhaseIndex(index) for index, phase in enumerate(phases)}
-    edges = tuple(_edge(each, places) for each in at["edges"].elements(MOST_EDGES)) if "edges" in at else ()
+        path, first = f"phases[{twice[1]}].id", f"phases[{twice[0]}]"
+        problems.add(path, f"`{phases[twice[1]].id}` is the id of {first} too", code=Code.SCH201)
+    names = _Names({phase.id: PhaseIndex(index) for index, phase in enumerate(phases)})
+    topology = stated if devices is None else _topology(devices, tick_ns, phases, problems)
     problem = Problem(
-        topology.devices, topology.links, phases, edges,
-        contention=contention,
-        tick_ns=at["tick_ns"].integer(1) if "tick_ns" in at else 1,
-        memory_grain=at["memory_grain"].integer(1) if "memory_grain" in at else 1,
-        power_off_unused="power_off_unused" in at and at["power_off_unused"].flag(),
-        batches=at["batches"].integer(1) if "batches" in at else 1,
-        chunks=at["chunks"].integer(1) if "chunks" in at else 1,
-        selects=tuple(_select(each, places) for each in at["selects"].elements(MOST_DIRECTIVES)) if "selects" in at else (),
+        topology.devices, topology.links, phases, tuple(map(names.edge, edges)), contention=contention, tick_ns=tick_ns,
+        memory_grain=grain, power_off_unused=power_off, batches=batches, chunks=chunks, selects=tuple(map(names.select, selects)),
     )  # fmt: skip
-    faults.stop()
-    for fault in validate(problem):
-        faults.add(fault.path, fault.message, fault.code)
-    directives = [each.text() for each in at["directives"].elements(MOST_DIRECTIVES)] if "directives" in at else []
-    objectives = [each.text() for each in at["objective"].elements(MOST_GROUPS)] if "objective" in at else []
-    faults.stop()
+    problems.stop()
+    require_valid(problem, problems)
     resolved = resolve_texts(problem, directives, objectives)
     return replace(problem, directives=resolved.directives, objectives=resolved.objectives)
 
 
-def _topology(at: Mapping[str, Field], devices: Devices | None, phases: tuple[PhaseTask, ...]) -> Topology:
-    if devices is None:
-        return decode_topology(at["devices"], at.get("links"))
-    if not isinstance(devices, int):
-        unit = at["tick_ns"].integer(1) if "tick_ns" in at else 1
-        return _of_classes(devices(unit), {kind for phase in phases for kind in phase.ticks})
+def _topology(devices: Devices, tick_ns: int, phases: tuple[PhaseTask, ...], problems: Problems) -> Topology:
+    """The devices that are given instead."""
     kinds = sorted({kind for phase in phases for kind in phase.ticks})
+    if not isinstance(devices, int):
+        return _of_classes(devices(tick_ns), set(kinds))
     if len(kinds) > 1:
-        at["phases"].fault(f"--devices {devices} is that many equal devices, and ticks are of the classes {', '.join(kinds)}")
-    return Topology((DeviceGroup("p", kinds[0] if kinds else "processor", devices, home=True),))
+        classes = ", ".join(kinds)
+        problems.add("phases", f"--devices {devices} is that many equal devices, and ticks are of the classes {classes}")
+    return equal_processors(devices, *kinds[:1])
 
 
 def _of_classes(topology: Topology, kinds: set[str]) -> Topology:
@@ -101,156 +80,72 @@ def _of_classes(topology: Topology, kinds: set[str]) -> Topology:
     return Topology(tuple(groups), topology.links)
 
 
-def _phase(field: Field) -> PhaseTask:
-    at = field.members(
-        ("id", "ticks"), ("rows", "combine", "out_bytes", "scratch", "inplace", "home", "ready", "effect")
+def _phase(of: Fields) -> PhaseTask:
+    rows, effect, combine = of.number("rows", 0), of.switch("effect"), of.table("combine")
+    if "ticks" not in of.values:
+        of.missing("ticks")
+    ticks = of.table("ticks")
+    task = PhaseTask(
+        of.name("id"), {} if ticks is None else {kind: _ticks(ticks, kind, rows) for kind in tuple(ticks.values)}, rows,
+        None if combine is None else _combine(combine), of.number("out_bytes", 0), of.number("scratch", 0), of.switch("inplace"),
+        of.switch("home") or effect, of.number("ready", 0), effect,
     )  # fmt: skip
-    rows = at["rows"].integer() if "rows" in at else 0
-    ticks = {kind: _ticks(each, rows) for kind, each in at["ticks"].entries().items()} if "ticks" in at else {}
-    effect = "effect" in at and at["effect"].flag()
-    return PhaseTask(
-        at["id"].name() if "id" in at else "", ticks, rows,
-        combine=_combine(at["combine"]) if "combine" in at else None,
-        out_bytes=at["out_bytes"].integer() if "out_bytes" in at else 0,
-        scratch=at["scratch"].integer() if "scratch" in at else 0,
-        inplace="inplace" in at and at["inplace"].flag(),
-        home=effect or ("home" in at and at["home"].flag()),
-        ready=at["ready"].integer() if "ready" in at else 0,
-        effect=effect,
-    )  # fmt: skip
+    of.finish()
+    return task
 
 
-def _ticks(field: Field, rows: int) -> Ticks:
+def _ticks(of: Fields, kind: str, rows: int) -> Ticks:
     """A number is the ticks of the whole phase; a list is points (rows, ticks)."""
-    if not isinstance(field.value, list):
-        return Ticks(((max(1, rows), field.integer()),))
+    if not isinstance(of.values[kind], list):
+        return Ticks(((max(1, rows), of.number(kind)),))
     points: list[tuple[int, int]] = []
-    for each in field.elements(MOST_POINTS):
-        pair = each.elements(2)
-        if len(pair) != 2:
-            each.wrong("[rows, ticks]")
-            continue
-        points.append((pair[0].integer(), pair[1].integer()))
+    for path, pair in of.items(kind, MOST_POINTS):
+        match pair:
+            case [size, ticks] if is_whole(size, LARGEST) and is_whole(ticks, LARGEST):
+                points.append((size, ticks))
+            case _:
+                of.problems.add(path, f"must be [rows, ticks], whole numbers from 0, not {shown(pair)}")
     if not points:
-        field.fault("a table needs at least one point [rows, ticks]")
-        points = [(1, 0)]
-    return Ticks(tuple(points))
+        of.trouble(kind, "a table needs at least one point [rows, ticks]")
+    return Ticks(tuple(points or [(1, 0)]))
 
 
-def _combine(field: Field) -> Combine:
-    at = field.members(("ticks_per_shard",), ("barrier", "bytes"))
-    return Combine(
-        at["ticks_per_shard"].integer() if "ticks_per_shard" in at else 0,
-        at["barrier"].flag() if "barrier" in at else True,
-        at["bytes"].integer() if "bytes" in at else 0,
-    )
+def _combine(of: Fields) -> Combine:
+    combine = Combine(of.number("ticks_per_shard"), of.switch("barrier", True), of.number("bytes", 0))
+    of.finish()
+    return combine
 
 
-def _edge(field: Field, places: Mapping[str, PhaseIndex]) -> Edge:
-    at = field.members(("from", "to"), ("bytes", "ticks", "whole", "halo"))
-    if "bytes" in at and "ticks" in at:
-        field.fault("says both `bytes` and `ticks`: bytes take a link, ticks are a delay; give one")
-    return Edge(
-        _known(at.get("from"), places),
-        _known(at.get("to"), places),
-        at["bytes"].integer() if "bytes" in at else None,
-        at["ticks"].integer() if "ticks" in at else None,
-        "whole" in at and at["whole"].flag(),
-        at["halo"].integer() if "halo" in at else 0,
-    )
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """Phases by their ids, and what speaks of them."""
 
+    places: Mapping[str, PhaseIndex]
 
-def _select(field: Field, places: Mapping[str, PhaseIndex]) -> Select:
-    at = field.members(("phase", "condition"), ("then", "otherwise"))
+    def edge(self, of: Fields) -> Edge:
+        if of.values.keys() >= {"bytes", "ticks"}:
+            of.problems.add(of.path, "says both `bytes` and `ticks`: bytes take a link, ticks are a delay; give one")
+        edge = Edge(
+            self.phase(of, "from"), self.phase(of, "to"), of.whole("bytes", None), of.whole("ticks", None), of.switch("whole"),
+            of.number("halo", 0),
+        )  # fmt: skip
+        of.finish()
+        return edge
 
-    def arm(name: str) -> tuple[PhaseIndex, ...]:
-        return tuple(_known(each, places) for each in at[name].elements(MOST_PHASES)) if name in at else ()
+    def select(self, of: Fields) -> Select:
+        select = Select(self.phase(of, "phase"), self.phase(of, "condition"), self.arm(of, "then"), self.arm(of, "otherwise"))
+        of.finish()
+        return select
 
-    return Select(_known(at.get("phase"), places), _known(at.get("condition"), places), arm("then"), arm("otherwise"))
+    def arm(self, of: Fields, name: str) -> tuple[PhaseIndex, ...]:
+        return tuple(self.known(of, f"{name}[{at}]", id) for at, id in enumerate(of.texts(name, MOST_PHASES)))
 
+    def phase(self, of: Fields, name: str) -> PhaseIndex:
+        id = of.text(name)
+        return self.known(of, name, id) if id else PhaseIndex(0)
 
-def _known(field: Field | None, places: Mapping[str, PhaseIndex]) -> PhaseIndex:
-    if field is None:
-        return PhaseIndex(0)
-    id = field.text()
-    if id not in places:
-        guess = nearest(id, places) if len(places) <= 1000 else None
-        field.fault(f"there is no phase {shown(id)}" + (f"; did you mean `{guess}`?" if guess else ""))
-        return PhaseIndex(0)
-    return places[id]
-
-
-def encode(problem: Problem) -> str:
-    """The instance as canonical text: what `decode` reads back to an equal problem."""
-    whole: dict[str, object] = {
-        "schema": SCHEMA,
-        "tick_ns": problem.tick_ns,
-        "contention": problem.contention.value,
-        "devices": [_group_json(group) for group in problem.devices],
-        "links": [_link_json(link) for link in problem.links],
-        "phases": [_phase_json(phase) for phase in problem.phases],
-        "edges": [_edge_json(edge, problem) for edge in problem.edges],
-        "selects": [_select_json(select, problem) for select in problem.selects],
-        "directives": list(dict.fromkeys(directive.line.text for directive in problem.directives)),
-        "objective": [objective.value for objective in problem.objectives],
-        "memory_grain": problem.memory_grain,
-        "power_off_unused": problem.power_off_unused,
-        "batches": problem.batches,
-        "chunks": problem.chunks,
-    }
-    return json.dumps(whole, ensure_ascii=False, indent=1) + "\n"
-
-
-def _given(**fields: object) -> dict[str, object]:
-    """Without what says nothing."""
-    return {name: value for name, value in fields.items() if value is not None and value is not False and value != 0}
-
-
-def _group_json(group: DeviceGroup) -> dict[str, object]:
-    made: dict[str, object] = {"id": group.id, "class": group.kind}
-    if group.memory is not None:
-        made["mem"] = group.memory
-    return made | _given(count=group.count, home=group.home, sync=group.sync, idle_mw=group.idle_mw, active_mw=group.active_mw)
-
-
-def _link_json(link: Link) -> dict[str, object]:
-    rate = link.bytes_per_tick
-    made: dict[str, object] = {"id": link.id, "src": link.source, "dst": link.target}
-    if link.nj_per_byte:
-        made["nj_per_byte"] = [link.nj_per_byte.numerator, link.nj_per_byte.denominator]
-    return made | _given(
-        latency=link.latency, bytes_per_tick=None if rate is None else [rate.numerator, rate.denominator],
-        duplex=None if link.duplex is Duplex.HALF else link.duplex.value, group=link.group,
-    )  # fmt: skip
-
-
-def _phase_json(phase: PhaseTask) -> dict[str, object]:
-    def ticks(table: Ticks) -> object:
-        (rows, count), *more = table.points
-        return count if not more and rows == max(1, phase.rows) else [list(point) for point in table.points]
-
-    made: dict[str, object] = {"id": phase.id, "ticks": {kind: ticks(table) for kind, table in phase.ticks.items()}}
-    if phase.combine is not None:
-        combine = phase.combine
-        made["combine"] = {"ticks_per_shard": combine.ticks_per_shard, "barrier": combine.barrier, "bytes": combine.bytes}
-    return made | _given(
-        rows=phase.rows, out_bytes=phase.out_bytes, scratch=phase.scratch, inplace=phase.inplace, home=phase.home,
-        ready=phase.ready, effect=phase.effect,
-    )  # fmt: skip
-
-
-def _select_json(select: Select, problem: Problem) -> dict[str, object]:
-    def ids(phases: tuple[PhaseIndex, ...]) -> list[str]:
-        return [problem.phases[phase].id for phase in phases]
-
-    (phase, condition), then, otherwise = ids((select.phase, select.condition)), ids(select.then), ids(select.otherwise)
-    return {"phase": phase, "condition": condition, "then": then, "otherwise": otherwise}
-
-
-def _edge_json(edge: Edge, problem: Problem) -> dict[str, object]:
-    made: dict[str, object] = {"from": problem.phases[edge.source].id, "to": problem.phases[edge.target].id}
-    if edge.bytes is not None:
-        made["bytes"] = edge.bytes
-    if edge.ticks is not None:
-        made["ticks"] = edge.ticks
-    return made | _given(whole=edge.whole, halo=edge.halo)
+    def known(self, of: Fields, name: str, id: str) -> PhaseIndex:
+        if id not in self.places:
+            guess = nearest(id, self.places) if len(self.places) <= 1000 else None
+            of.trouble(name, f"there is no phase {shown(id)}" + (f"; did you mean `{guess}`?" if guess else ""))
+        return self.places.get(id, PhaseIndex(0))

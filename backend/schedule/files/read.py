@@ -7,8 +7,8 @@ from enum import Enum
 
 from ..problem import Contention, Problem
 from .dot import decode_dot
-from .fields import MOST_CHARACTERS, Faults, load_json
 from .instance_json import decode
+from .json_values import MOST_CHARACTERS, load_json, problems_of
 from .stg import decode_stg
 from .topology import Devices, equal_processors
 
@@ -32,22 +32,19 @@ def format_of(file: str, text: str) -> Format:
 def read_instance(file: str, text: str, devices: Devices | None = None, contention: Contention | None = None) -> Problem:
     """The problem that `text` says.  `devices`: other devices than it names, or how many equal ones.
 
-    Raises InstanceError for what is not an instance, Rejected (SCH107, SCH201, …) for directives that cannot be meant."""
-    faults = Faults(file)
+    Refused: what is not an instance.  Rejected (SCH107, SCH201, …) for directives that cannot be meant."""
+    problems = problems_of(file)
     if len(text) > MOST_CHARACTERS:
-        faults.add("", f"the file has {len(text)} characters; at most {MOST_CHARACTERS} are read")
-        faults.stop()
+        problems.fail("", f"the file has {len(text)} characters; at most {MOST_CHARACTERS} are read")
     text = text.removeprefix("\ufeff")
     equal = None if devices is None else equal_processors(devices) if isinstance(devices, int) else devices(1)
     match format_of(file, text):
         case Format.JSON:
-            problem = decode(load_json(text, faults), faults, devices)
+            problem = decode(load_json(text, problems), problems, devices)
         case Format.DOT:
-            problem = decode_dot(text, faults, equal)
+            problem = decode_dot(text, problems, equal)
         case Format.STG:
             if equal is None:
-                faults.add("", "a task graph says nothing of processors: give --devices N")
-                faults.stop()
-                equal = equal_processors(1)
-            problem = decode_stg(text, faults, equal)
+                problems.fail("", "a task graph says nothing of processors: give --devices N")
+            problem = decode_stg(text, problems, equal)
     return problem if contention is None else replace(problem, contention=contention)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, TypeAlias
 
+from ...devices.fields import Fields, shown
 from ..problem import DeviceGroup, Duplex, Link
-from .fields import Faults, Field
 
 MOST_GROUPS: Final = 10_000
 MOST_DEVICES: Final = 1_000_000
@@ -32,62 +32,43 @@ def equal_processors(count: int, kind: str = PROCESSOR) -> Topology:
     return Topology((DeviceGroup("p", kind, count, home=True),))
 
 
-def decode_topology(devices: Field, links: Field | None) -> Topology:
-    """The lists `devices` and `links` of an instance."""
-    groups = tuple(_group(each) for each in devices.elements(MOST_GROUPS))
+def topology_of(fields: Fields, *, required: bool = True) -> Topology:
+    """The lists `devices` and `links` of an instance, or of a file that has only these."""
+    if required and "devices" not in fields.values:
+        fields.missing("devices")
+    groups = tuple(_group(each) for each in fields.tables("devices", MOST_GROUPS))
     total = sum(group.count for group in groups)
     if total > MOST_DEVICES:
-        devices.fault(f"{total} devices in all; at most {MOST_DEVICES} are read")
-    found = [] if links is None else links.elements(MOST_LINKS)
-    return Topology(groups, tuple(_link(each, f"link{place}") for place, each in enumerate(found)))
+        fields.trouble("devices", f"{total} devices in all; at most {MOST_DEVICES} are read")
+    return Topology(groups, tuple(_link(each, f"link{at}") for at, each in enumerate(fields.tables("links", MOST_LINKS))))
 
 
-def _group(field: Field) -> DeviceGroup:
-    at = field.members(("id",), ("class", "count", "mem", "home", "sync", "idle_mw", "active_mw"))
-    id = at["id"].name() if "id" in at else ""
-
-    def number(name: str, default: int, least: int = 0) -> int:
-        return at[name].integer(least) if name in at else default
-
-    return DeviceGroup(
-        id, at["class"].name() if "class" in at else id, number("count", 1, 1),
-        at["mem"].integer() if "mem" in at else None, "home" in at and at["home"].flag(),
-        number("sync", 0), number("idle_mw", 0), number("active_mw", 0),
+def _group(of: Fields) -> DeviceGroup:
+    id = of.name("id")
+    group = DeviceGroup(
+        id, of.name("class", id), of.number("count", 1, 1), of.whole("mem", None), of.switch("home"), of.number("sync", 0),
+        of.number("idle_mw", 0), of.number("active_mw", 0),
     )  # fmt: skip
+    of.finish()
+    return group
 
 
-def _link(field: Field, id: str) -> Link:
-    at = field.members(("src", "dst"), ("id", "latency", "bytes_per_tick", "duplex", "group", "nj_per_byte"))
-    duplexes = [duplex.value for duplex in Duplex]
-    return Link(
-        at["id"].name() if "id" in at else id,
-        at["src"].name() if "src" in at else "",
-        at["dst"].name() if "dst" in at else "",
-        at["latency"].integer() if "latency" in at else 0,
-        _ratio(at["bytes_per_tick"], 1) if "bytes_per_tick" in at else None,
-        Duplex(at["duplex"].choice(duplexes)) if "duplex" in at else Duplex.HALF,
-        at["group"].name() if "group" in at else None,
-        _ratio(at["nj_per_byte"], 0) if "nj_per_byte" in at else Fraction(0),
-    )
+def _link(of: Fields, id: str) -> Link:
+    link = Link(
+        of.name("id", id), of.name("src"), of.name("dst"), of.number("latency", 0), _ratio(of, "bytes_per_tick", 1),
+        of.choice("duplex", Duplex, Duplex.HALF), of.name("group", "") or None, _ratio(of, "nj_per_byte", 0) or Fraction(0),
+    )  # fmt: skip
+    of.finish()
+    return link
 
 
-def _ratio(field: Field, least: int) -> Fraction:
+def _ratio(of: Fields, name: str, least: int) -> Fraction | None:
     """`[numerator, denominator]`, or a whole number."""
-    if not isinstance(field.value, list):
-        return Fraction(field.integer(least))
-    parts = field.elements(2)
-    if len(parts) != 2:
-        field.wrong("[numerator, denominator]")
-        return Fraction(1)
-    return Fraction(parts[0].integer(least), parts[1].integer(1))
-
-
-def decode_devices_file(value: object, faults: Faults) -> Topology:
-    """A file that has only `devices` and `links` (a whole instance will do: the rest of it is not looked at)."""
-    whole = Field(value, "", faults)
-    if isinstance(value, dict):
-        whole = Field({name: part for name, part in value.items() if name in ("devices", "links")}, "", faults)
-    at = whole.members(("devices",), ("links",))
-    topology = decode_topology(at["devices"], at.get("links")) if "devices" in at else Topology(())
-    faults.stop()
-    return topology
+    if not isinstance(of.values.get(name), list):
+        found = of.whole(name, None, least)
+        return None if found is None else Fraction(found)
+    parts = of.numbers(name) or (1, 1)
+    if len(parts) != 2 or parts[0] < least or parts[1] < 1:
+        of.trouble(name, f"must be [numerator, denominator] of at least {least} and 1, not {shown(list(parts))}")
+        return None
+    return Fraction(*parts)

@@ -11,15 +11,17 @@ from typing import TypeVar
 
 from ....lang.codes import Code
 from ....lang.primitives import nearest
-from ..problem import Contention, Link, Problem, Ticks
-from .fields import Fault
+from ...devices.fields import Problems
+from ..problem import Contention, Problem, Ticks
 
 Id = TypeVar("Id", bound=Hashable)
 
 
-def validate(problem: Problem) -> tuple[Fault, ...]:
-    """Everything wrong with `problem`, in order of its fields."""
-    return (*_devices(problem), *_links(problem), *_phases(problem), *_edges(problem), *_cycle(problem), *_selects(problem))
+def require_valid(problem: Problem, problems: Problems) -> None:
+    """Refused: E705, SCH201, everything wrong with `problem`, in order of its fields."""
+    for part in (_devices, _links, _phases, _edges, _cycle, _selects):
+        part(problem, problems)
+    problems.stop()
 
 
 def first_duplicate(ids: Sequence[Id]) -> tuple[int, int] | None:
@@ -32,49 +34,43 @@ def first_duplicate(ids: Sequence[Id]) -> tuple[int, int] | None:
     return None
 
 
-def _devices(problem: Problem) -> list[Fault]:
-    faults: list[Fault] = []
+def _devices(problem: Problem, problems: Problems) -> None:
     if not problem.devices:
-        return [Fault("devices", "there is no device")]
+        problems.add("devices", "there is no device")
+        return
     twice = first_duplicate([group.id for group in problem.devices])
     if twice is not None:
         id = problem.devices[twice[1]].id
-        faults.append(Fault(f"devices[{twice[1]}].id", f"`{id}` is the id of devices[{twice[0]}] too"))
+        problems.add(f"devices[{twice[1]}].id", f"`{id}` is the id of devices[{twice[0]}] too")
     elif first_duplicate(problem.device_names()) is not None:
-        faults.append(Fault("devices", "an id is the same as the name of an instance of another group"))
+        problems.add("devices", "an id is the same as the name of an instance of another group")
     homes = [place for place, group in enumerate(problem.devices) if group.home]
     if not homes:
-        faults.append(Fault("devices", "no device is home; one must say `home`: true, where inputs are and printing happens"))
+        problems.add("devices", "no device is home; one must say `home`: true, where inputs are and printing happens")
     elif len(homes) > 1:
-        faults.append(Fault(f"devices[{homes[1]}].home", f"devices[{homes[0]}] is home already; only one can be"))
-    faults += [Fault(f"devices[{at}].count", "must be at least 1") for at, g in enumerate(problem.devices) if g.count < 1]
-    return faults
+        problems.add(f"devices[{homes[1]}].home", f"devices[{homes[0]}] is home already; only one can be")
+    for at, group in enumerate(problem.devices):
+        if group.count < 1:
+            problems.add(f"devices[{at}].count", "must be at least 1")
 
 
-def _links(problem: Problem) -> list[Fault]:
-    faults: list[Fault] = []
+def _links(problem: Problem, problems: Problems) -> None:
     known = {group.id for group in problem.devices} | set(problem.device_names())
     for place, link in enumerate(problem.links):
         for field, name in (("src", link.source), ("dst", link.target)):
             if name not in known:
-                faults.append(Fault(f"links[{place}].{field}", f"there is no device `{name}`{_meant(name, known)}"))
+                problems.add(f"links[{place}].{field}", f"there is no device `{name}`{_meant(name, known)}")
         if link.source == link.target and not any(g.id == link.source and g.count > 1 for g in problem.devices):
-            faults.append(Fault(f"links[{place}]", f"joins `{link.source}` to itself"))
-        faults += _rate(place, link)
+            problems.add(f"links[{place}]", f"joins `{link.source}` to itself")
+        if link.bytes_per_tick is not None and link.bytes_per_tick <= 0:
+            problems.add(f"links[{place}].bytes_per_tick", "must be above 0")
     ways = first_duplicate([f"`{link.source}` to `{link.target}`" for link in problem.links])
     if ways is not None:
         one = problem.links[ways[1]]
-        faults.append(Fault(f"links[{ways[1]}]", f"leads from `{one.source}` to `{one.target}`, as links[{ways[0]}] does"))
+        problems.add(f"links[{ways[1]}]", f"leads from `{one.source}` to `{one.target}`, as links[{ways[0]}] does")
     twice = first_duplicate([link.id for link in problem.links])
     if twice is not None:
-        faults.append(Fault(f"links[{twice[1]}].id", f"`{problem.links[twice[1]].id}` is the id of links[{twice[0]}] too"))
-    return faults
-
-
-def _rate(place: int, link: Link) -> list[Fault]:
-    if link.bytes_per_tick is not None and link.bytes_per_tick <= 0:
-        return [Fault(f"links[{place}].bytes_per_tick", "must be above 0")]
-    return []
+        problems.add(f"links[{twice[1]}].id", f"`{problem.links[twice[1]].id}` is the id of links[{twice[0]}] too")
 
 
 def _meant(name: str, known: set[str]) -> str:
@@ -82,92 +78,87 @@ def _meant(name: str, known: set[str]) -> str:
     return f"; did you mean `{guess}`?" if guess else ""
 
 
-def _phases(problem: Problem) -> list[Fault]:
-    faults: list[Fault] = []
+def _phases(problem: Problem, problems: Problems) -> None:
     twice = first_duplicate([phase.id for phase in problem.phases])
     if twice is not None:
         id = problem.phases[twice[1]].id
-        faults.append(Fault(f"phases[{twice[1]}].id", f"`{id}` is the id of phases[{twice[0]}] too", Code.SCH201))
+        problems.add(f"phases[{twice[1]}].id", f"`{id}` is the id of phases[{twice[0]}] too", code=Code.SCH201)
     kinds = {group.kind for group in problem.devices}
     for place, phase in enumerate(problem.phases):
         path = f"phases[{place}]"
         if not phase.ticks:
-            faults.append(Fault(f"{path}.ticks", "no class of device can run it"))
+            problems.add(f"{path}.ticks", "no class of device can run it")
         elif not kinds & phase.ticks.keys():
             named = ", ".join(f"`{kind}`" for kind in sorted(phase.ticks))
             meant = _meant(min(phase.ticks), kinds)
-            faults.append(Fault(f"{path}.ticks", f"no device is of a class it speaks of: {named}{meant}"))
+            problems.add(f"{path}.ticks", f"no device is of a class it speaks of: {named}{meant}")
         for kind, ticks in phase.ticks.items():
-            faults += _table(f"{path}.ticks.{kind}", ticks, phase.rows)
+            _table(f"{path}.ticks.{kind}", ticks, phase.rows, problems)
         if phase.combine is not None and phase.rows == 0:
-            faults.append(Fault(f"{path}.combine", "needs `rows`: an atomic phase has no partial results to combine"))
+            problems.add(f"{path}.combine", "needs `rows`: an atomic phase has no partial results to combine")
         if phase.home and phase.ticks and problem.devices and any(g.home and g.kind not in phase.ticks for g in problem.devices):
-            faults.append(Fault(f"{path}.home", "must run on home, and has no ticks for home's class"))
-        negative = [name for name in ("rows", "out_bytes", "scratch", "ready") if getattr(phase, name) < 0]
-        faults += [Fault(f"{path}.{name}", "must be at least 0") for name in negative]
-    return faults
+            problems.add(f"{path}.home", "must run on home, and has no ticks for home's class")
+        for name in ("rows", "out_bytes", "scratch", "ready"):
+            if getattr(phase, name) < 0:
+                problems.add(f"{path}.{name}", "must be at least 0")
 
 
-def _table(path: str, ticks: Ticks, rows: int) -> list[Fault]:
+def _table(path: str, ticks: Ticks, rows: int, problems: Problems) -> None:
     points = ticks.points
     if not points:
-        return [Fault(path, "a table needs at least one point")]
-    if rows == 0 and (len(points) > 1 or points[0][0] != 1):
-        return [Fault(path, "an atomic phase (no `rows`) takes one number of ticks, not a table")]
-    if len(points) == 1 and points[0][0] < 1:
-        return [Fault(path, "a single point needs at least one row")]
-    faults = [Fault(path, f"ticks must be at least 0, not {t}") for _, t in points if t < 0]
-    for (low, first), (high, last) in pairwise(points):
+        problems.add(path, "a table needs at least one point")
+    elif rows == 0 and (len(points) > 1 or points[0][0] != 1):
+        problems.add(path, "an atomic phase (no `rows`) takes one number of ticks, not a table")
+    elif len(points) == 1 and points[0][0] < 1:
+        problems.add(path, "a single point needs at least one row")
+    elif negative := [ticks for _, ticks in points if ticks < 0]:
+        problems.add(path, f"ticks must be at least 0, not {negative[0]}")
+    for (low, first), (high, last) in pairwise(points if rows else ()):
         if high <= low:
-            faults.append(Fault(path, f"rows must increase: {high} comes after {low}"))
+            problems.add(path, f"rows must increase: {high} comes after {low}")
         elif last < first:
-            faults.append(Fault(path, f"ticks must not decrease: {high} rows take {last}, and {low} rows take {first}"))
-    return faults
+            problems.add(path, f"ticks must not decrease: {high} rows take {last}, and {low} rows take {first}")
 
 
-def _edges(problem: Problem) -> list[Fault]:
-    faults: list[Fault] = []
+def _edges(problem: Problem, problems: Problems) -> None:
     count = len(problem.phases)
     for place, edge in enumerate(problem.edges):
         if not (0 <= edge.source < count and 0 <= edge.target < count):
-            faults.append(Fault(f"edges[{place}]", "speaks of a phase that is not there"))
+            problems.add(f"edges[{place}]", "speaks of a phase that is not there")
         elif edge.ticks is not None and problem.links and problem.contention is Contention.GROUP:
             message = 'a delay needs a problem without links, or `"contention": "off"`; say `bytes` instead'
-            faults.append(Fault(f"edges[{place}].ticks", message))
+            problems.add(f"edges[{place}].ticks", message)
         if edge.halo and not problem.phases[edge.source].rows:
-            faults.append(Fault(f"edges[{place}].halo", f"`{problem.phases[edge.source].id}` has no rows"))
+            problems.add(f"edges[{place}].halo", f"`{problem.phases[edge.source].id}` has no rows")
     twice = first_duplicate([(edge.source, edge.target) for edge in problem.edges])
     if twice is not None:
-        faults.append(Fault(f"edges[{twice[1]}]", f"the same as edges[{twice[0]}]; one edge carries everything"))
-    return faults
+        problems.add(f"edges[{twice[1]}]", f"the same as edges[{twice[0]}]; one edge carries everything")
 
 
-def _selects(problem: Problem) -> list[Fault]:
+def _selects(problem: Problem, problems: Problems) -> None:
     """Arms belong to one select alone, or to one within an arm of the other."""
-    faults: list[Fault] = []
     readers: dict[int, set[int]] = {}
     for edge in problem.edges:
         readers.setdefault(edge.source, set()).add(edge.target)
     for place, select in enumerate(problem.selects):
         path = f"selects[{place}]"
         if select.phase not in readers.get(select.condition, ()):
-            faults.append(Fault(path, "the select does not read its condition: an edge must join them"))
+            problems.add(path, "the select does not read its condition: an edge must join them")
         for name, arm in (("then", select.then), ("otherwise", select.otherwise)):
             for phase in arm:
                 others = readers.get(phase, set()) - {*arm, select.phase}
                 if others or phase in (select.phase, select.condition):
                     who = f"`{problem.phases[min(others)].id}` reads it" if others else "it is the select itself or its condition"
                     message = f"`{problem.phases[phase].id}` is read by its arm and the select alone; {who}"
-                    faults.append(Fault(f"{path}.{name}", message))
+                    problems.add(f"{path}.{name}", message)
         if set(select.then) & set(select.otherwise):
-            faults.append(Fault(path, "a phase is in both arms"))
+            problems.add(path, "a phase is in both arms")
     twice = first_duplicate([select.phase for select in problem.selects])
     if twice is not None:
-        faults.append(Fault(f"selects[{twice[1]}].phase", f"the select of selects[{twice[0]}] too"))
-    return faults
+        problems.add(f"selects[{twice[1]}].phase", f"the select of selects[{twice[0]}] too")
 
 
-def _cycle(problem: Problem) -> list[Fault]:
+def _cycle(problem: Problem, problems: Problems) -> None:
     count = len(problem.phases)
     followers: list[list[int]] = [[] for _ in range(count)]
     waiting = [0] * count
@@ -182,7 +173,7 @@ def _cycle(problem: Problem) -> list[Fault]:
             if waiting[other] == 0:
                 free.append(other)
     if len(free) == count:
-        return []
+        return
     stuck = {phase for phase in range(count) if waiting[phase] > 0}
     back: dict[int, int] = {edge.target: edge.source for edge in problem.edges if edge.source in stuck and edge.target in stuck}
     trail: list[int] = [min(stuck)]
@@ -190,4 +181,4 @@ def _cycle(problem: Problem) -> list[Fault]:
         trail.append(back[trail[-1]])
     circle = trail[trail.index(trail[-1]) :][::-1]
     names = " → ".join(problem.phases[phase].id for phase in circle)
-    return [Fault("edges", f"the phases wait for each other: {names}")]
+    problems.add("edges", f"the phases wait for each other: {names}")
