@@ -19,9 +19,9 @@ from ..graph.phases import LibraryPhase
 from ..graph.registry import frame_of, framed_of
 from ..graph.sums_of_products import is_summed, sum_of_products
 from ..kernels.store import address_of
-from ..run.cpu.bindings import Binding, Later, Unbound, address, bind_structured
+from ..run.cpu.bindings import Binding, Later, Unbound, bind_structured
 from ..run.cpu.copying import drafted
-from ..run.cpu.kinds import DTYPES, NumArray
+from ..run.cpu.kinds import DTYPES, NumArray, start_of
 from ..run.cpu.launching import Base, on_bases, words_of
 from .blas import alone, blas
 from .frames import Arrays, Call, Operation, whole
@@ -136,7 +136,7 @@ def _bind_product(binding: Binding, phase: LibraryPhase) -> None:
         raise Unbound
     into_rows = needs_rows(kind, *batches)
     binding.apart = may_be_mirrored(*batches)  # `products` has a way of its own with a matrix and itself transposed
-    if binding.apart and address(batches[0]) == address(batches[1]):
+    if binding.apart and start_of(batches[0]) == start_of(batches[1]):
         raise Later
     bases: list[Base] = [(binding.places[arg], 0) for arg in args]
     for place, is_copied in enumerate(into_rows):

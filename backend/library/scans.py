@@ -9,8 +9,8 @@ from typing import Final
 
 from ..graph.phases import LibraryPhase
 from ..graph.registry import frame_of
-from ..run.cpu.bindings import Binding, Later, Unbound, address
-from ..run.cpu.kinds import DTYPES, NumArray
+from ..run.cpu.bindings import Binding, Later, Unbound
+from ..run.cpu.kinds import DTYPES, NumArray, start_of
 from ..run.cpu.launching import Base
 from ..run.cpu.scanning import Whole, scan_lines, scan_plan
 from ..run.cpu.sequential import scanned_along
@@ -35,7 +35,7 @@ def _bind_scan(binding: Binding, phase: LibraryPhase) -> None:
         raise Later if plan is None and array.dtype == DTYPES[kind] else Unbound
     carry = plan.carry
     result = binding.result(value, array.shape, array.dtype)
-    bases: list[Base] = [(binding.places[source], 0), (result, 0), (None, address(carry))]
+    bases: list[Base] = [(binding.places[source], 0), (result, 0), (None, start_of(carry))]
     binding.share(plan.pieces, bases)
 
 

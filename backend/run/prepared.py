@@ -19,6 +19,7 @@ from ..graph import traverse
 from ..graph.bind import BoundGraph
 from ..graph.phases import Input, Output, Phase, Print
 from ..kernels import policy
+from ..kernels.kept import Kept
 from ..schedule.plan.model import Plan
 from ..schedule.plan.parts import DeviceId
 from .cpu import CpuBackend
@@ -191,8 +192,7 @@ class _Again:
         self.lock = threading.Lock()
 
 
-_MOST_AGAIN: Final = 16
-_again: dict[int, _Again] = {}
+_again: Kept[_Again] = Kept(16)
 
 
 def _is_plain(plan: Plan) -> bool:
@@ -209,9 +209,7 @@ def run_again(plan: Plan, bound: BoundGraph, inputs: Mapping[str, Any]) -> Resul
     found = _again.get(id(plan))
     if found is None or found.plan is not plan or found.bound is not bound:
         if _is_plain(plan):
-            while len(_again) >= _MOST_AGAIN:
-                _again.pop(next(iter(_again)), None)
-            _again[id(plan)] = _Again(plan, bound)
+            _again.put(id(plan), (), _Again(plan, bound))
         return None
     prepared = found.prepared
     if prepared is not None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import rho
+from rho.backend.kernels.kept import Kept
 from rho.backend.kernels.llvm_leaf import is_installed
 from rho.backend.run.cpu import copying
 from rho.backend.run.cpu.copying import copied, copy_into, cycled, joined
@@ -34,7 +35,7 @@ VIEWS: dict[str, Callable[[Any], Any]] = {
 @pytest.fixture(autouse=True)
 def always(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RHO_KERNELS", "always")
-    monkeypatch.setattr(copying, "_kept", {})
+    monkeypatch.setattr(copying, "_kept", Kept(256))
 
 
 def numbers(shape: tuple[int, ...], dtype: Any = np.float64) -> Any:

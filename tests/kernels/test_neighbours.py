@@ -12,6 +12,7 @@ import rho
 from rho import backend
 from rho.backend.graph import neighbours
 from rho.backend.graph.phases import Constant
+from rho.backend.kernels.kept import Kept
 from rho.backend.kernels.units import GroupUnit, units_of
 from rho.backend.run.cpu import ranges, regions
 from rho.backend.schedule.plan.model import RowsStep
@@ -40,7 +41,7 @@ PROGRAMS = {
 @pytest.fixture(autouse=True)
 def small_ones_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(neighbours, "LEAST", 1)
-    monkeypatch.setattr(regions, "_runs", {})
+    monkeypatch.setattr(regions, "_runs", Kept(256))
 
 
 def _groups(statement: str) -> list[int]:

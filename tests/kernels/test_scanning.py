@@ -10,6 +10,7 @@ import pytest
 
 from rho.backend.kernels import policy, store
 from rho.backend.kernels.ir import BLOCK
+from rho.backend.kernels.kept import Kept
 from rho.backend.kernels.llvm_leaf import is_installed
 from rho.backend.loops import written
 from rho.backend.loops.card_scans import Form, card_scan
@@ -61,7 +62,7 @@ def test_bits(kind: Kind, function: str, threads: int, monkeypatch: pytest.Monke
     monkeypatch.setattr(scanning, "BATCH", 1 << 17)
     monkeypatch.setattr(scanning, "STREAMED", 1 << 16)
     monkeypatch.setattr(pool, "LEAST", 0)
-    monkeypatch.setattr(scanning, "_kept", {})
+    monkeypatch.setattr(scanning, "_kept", Kept(256))
     refused = 0
     for shape, axis in SHAPES:
         array = data(kind, int(np.prod(shape)), 3).reshape(shape)
@@ -80,7 +81,7 @@ def test_a_long_line_is_scanned_part_by_part(kind: Kind, function: str, monkeypa
     monkeypatch.setenv(policy.SWITCH, "always")
     monkeypatch.setattr(policy, "LONG_NANOSECONDS", 0.0)
     monkeypatch.setattr(scanning, "_HEARD", 1 << 16)
-    monkeypatch.setattr(scanning, "_kept", {})
+    monkeypatch.setattr(scanning, "_kept", Kept(256))
     array = data(kind, 70_001, 3)
     if kind.is_float:
         array[300:] = np.where(np.isfinite(array[300:]), array[300:], 1)
@@ -99,7 +100,7 @@ def test_registers_of_any_width(kind: Kind, function: str, bytes: int, monkeypat
     monkeypatch.setenv(policy.SWITCH, "always")
     monkeypatch.setattr(written, "vector_bytes", lambda: bytes)
     monkeypatch.setattr(store, "_addresses", {})
-    monkeypatch.setattr(scanning, "_kept", {})
+    monkeypatch.setattr(scanning, "_kept", Kept(256))
     for shape, axis in (((5001,), 0), ((700,), 0), ((37, 45), 1), ((9, 203), 1), ((3, 1100), 1), ((70, 41), 0), ((11, 3), 1)):
         array = data(kind, int(np.prod(shape)), 3).reshape(shape)
         if kind.is_float:

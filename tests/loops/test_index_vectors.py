@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import rho
+from rho.backend.kernels.kept import Kept
 from rho.backend.loops.ir import Index, Load, index, walk
 from rho.backend.loops.transform.progressions import Direction, Progression, single
 from rho.backend.run.cpu import regions
@@ -24,7 +25,7 @@ def outcome(function: Any, *args: Any) -> Any:
 
 
 def test_vectors_that_change(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(regions, "_runs", {})
+    monkeypatch.setattr(regions, "_runs", Kept(256))
     function = rho.compile("{i←⍺ ⋄ {s←⍵ ⋄ s[i]←0.5×s[i]+1 ⋄ s}⍣9 ⊢ ⍵}")
     state = np.arange(10.0)
     for vector in VECTORS:
@@ -38,7 +39,7 @@ def test_vectors_that_change(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_indices_that_change(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(regions, "_runs", {})
+    monkeypatch.setattr(regions, "_runs", Kept(256))
     function = rho.compile("{i←⍺ ⋄ {s←⍵ ⋄ s[i]←0.5×s[i]+1 ⋄ s}⍣9 ⊢ ⍵}")
     for item, length in [(0, 10), (9, 10), (0, 30), (29, 30), (12, 30), (5, 6), (6, 6), (30, 31), (-1, 20), (18, 20), (20, 20)]:
         state = np.arange(float(length))

@@ -11,6 +11,7 @@ from share import share
 
 import rho
 from rho.backend.graph.phases import Structured
+from rho.backend.kernels.kept import Kept
 from rho.backend.library import routines
 from rho.backend.loops import interpret
 from rho.backend.loops.check import verify
@@ -101,7 +102,7 @@ def interpreted(launch: Any, first: int, last: int, *, is_optimised: bool) -> No
 @pytest.mark.parametrize("is_optimised", [False, True], ids=["lowered", "optimised"])
 @pytest.mark.parametrize(("text", "makes"), share([pytest.param(*row, id=row[0]) for row in PROGRAMS], seed=11))
 def test_the_interpreter(text: str, makes: list[Make], is_optimised: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(regions, "_runs", {})
+    monkeypatch.setattr(regions, "_runs", Kept(256))
 
     ran: list[int] = []
 

@@ -9,6 +9,7 @@ import pytest
 
 import rho
 from rho.backend.graph.registry import is_unread
+from rho.backend.kernels.kept import Kept
 from rho.backend.loops.check import verify
 from rho.backend.run.cpu import CpuBackend, ranges, regions
 
@@ -18,7 +19,7 @@ from .programs import REFUSED, REGIONS, ROUTINES, Make
 @pytest.fixture
 def ran(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The phases that ran as regions."""
-    monkeypatch.setattr(regions, "_runs", {})
+    monkeypatch.setattr(regions, "_runs", Kept(256))
     seen: list[str] = []
     real = ranges.Ranges.results
 

@@ -13,6 +13,7 @@ import pytest
 
 import rho
 from rho import backend
+from rho.backend.kernels.kept import Kept
 from rho.backend.library import routines
 from rho.backend.loops.lower import control
 from rho.backend.loops.lower.region import Region
@@ -26,7 +27,7 @@ PRODUCTS = "{{0.1×⍵(+.×⍤2)⍵}⍣N ⊢ ⍵}"
 @pytest.fixture(autouse=True)
 def always(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RHO_KERNELS", "always")
-    monkeypatch.setattr(regions, "_runs", {})
+    monkeypatch.setattr(regions, "_runs", Kept(256))
 
 
 def raising(monkeypatch: pytest.MonkeyPatch, error: BaseException, at: int) -> list[int]:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import rho
+from rho.backend.kernels.kept import Kept
 from rho.backend.loops import interpret
 from rho.backend.loops.check import problems
 from rho.backend.loops.iterations import Iteration
@@ -46,7 +47,7 @@ VECTORS = {
 @pytest.fixture
 def cut(monkeypatch: pytest.MonkeyPatch) -> Callable[[Stretches], list[int]]:
     """Cut into these tiles; the list gets an item for each run in tiles."""
-    monkeypatch.setattr(regions, "_runs", {})
+    monkeypatch.setattr(regions, "_runs", Kept(256))
 
     def to(stretches: Stretches) -> list[int]:
         ran: list[int] = []

@@ -35,7 +35,7 @@ from . import launching
 from .bound import Bound
 from .compiled import CompiledRun, layout_of
 from .gathering import Outside
-from .kinds import NumArray
+from .kinds import NumArray, start_of
 from .launching import HELPERS_PLACE, LONG_NANOSECONDS, Base, on_bases, words_of
 from .loops import LoopRun
 from .sharing import Pieces
@@ -111,7 +111,7 @@ class Binding:
             if ahead % whole.itemsize or (ahead < 0 and whole.itemsize == 1):
                 raise Unbound
             return self.places[value], ahead
-        return self.places[value], address(array) - address(whole)
+        return self.places[value], start_of(array) - start_of(whole)
 
     def result(self, value: ValueId, shape: tuple[int, ...], dtype: np.dtype[Any], order: Sequence[int] | None = None) -> int:
         """The place of a result, its axes in memory in some order."""
@@ -296,11 +296,6 @@ def _loop(binding: Binding, phase: Loop, run: LoopRun, turns: int) -> None:
     operands += [binding.view(value, view) for value, view in run.views[count:]]
     bind_kernel(binding, run, operands, [(value, binding.types.kind(value)) for value in phase.results], turns)
     binding.fault = Fault(run, binding.kernels[0], phase.span)
-
-
-def address(array: NumArray) -> int:
-    found: int = array.__array_interface__["data"][0]
-    return found
 
 
 def distances(array: NumArray) -> NumArray:

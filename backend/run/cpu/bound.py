@@ -8,21 +8,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import prod
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
 from ...kernels.ir import Kernel
+from ...kernels.kept import Kept
 from ...kernels.store import address_of
 from ...loops.written import Joining
 from ..native import native
 from .cuts import Made
-from .kinds import NumArray
+from .kinds import NumArray, start_of
 from .launching import Block
 from .packing import Pack
 from .sharing import Pieces
-
-_MOST_KEPT: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +43,7 @@ class Bound:
     dtypes: tuple[np.dtype[Any], ...]
     packs: tuple[Pack, ...] = ()
     combine: tuple[int, ...] = ()
-    made: dict[int, Pieces] = field(default_factory=dict)
+    made: Kept[Pieces] = field(default_factory=lambda: Kept(16))
 
     @property
     def is_direct(self) -> bool:
@@ -53,14 +52,13 @@ class Bound:
 
     def pieces(self, turns: int = 0) -> Pieces:
         """`turns`: how often a repeated body."""
-        found = self.made.get(turns)
-        if found is not None:
-            return found
-        while len(self.made) >= _MOST_KEPT:
-            self.made.popitem()
-        blocks = Made(len(self.blocks), lambda place: self.repeated(self.blocks[place], turns)) if turns else self.blocks
-        pieces = Pieces(self.address, blocks, self.bases, self.threads, self.duration * max(1, turns))
-        return self.made.setdefault(turns, pieces)
+
+
+        def make() -> Pieces:
+            blocks = Made(len(self.blocks), lambda place: self.repeated(self.blocks[place], turns)) if turns else self.blocks
+            return Pieces(self.address, blocks, self.bases, self.threads, self.duration * max(1, turns))
+
+        return self.made.of(turns, (), make)
 
     def repeated(self, block: Block, turns: int) -> Block:
         words = list(block.words)
@@ -80,7 +78,7 @@ def joined(bound: Bound, place: int, rows: NumArray) -> NumArray | None:
         return None
     result = np.empty(rows.shape[1:], rows.dtype)
     arrays = rows, result
-    bound.joining(place).run([array.__array_interface__["data"][0] for array in arrays], arrays)
+    bound.joining(place).run([start_of(array) for array in arrays], arrays)
     return result
 
 

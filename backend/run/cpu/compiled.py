@@ -39,7 +39,7 @@ from ..sums_numpy import combine_tree
 from .bound import Bound, combiners, joined
 from .complexes import in_parts
 from .cuts import Cuts, Made, Reduction, Work, cuts_of
-from .kinds import DTYPES, NumArray
+from .kinds import DTYPES, NumArray, start_of
 from .launching import Block, moved
 from .layouts import broadcasts, contiguous
 from .packing import packed, to_pack
@@ -250,7 +250,7 @@ class CompiledRun:
 
     def call(self, bound: Bound, arrays: Sequence[NumArray], results: Sequence[NumArray], turns: int = 0) -> None:
         """Run every piece; `turns`: how often a repeated body.  CheckFailed: the first failure in the order of the pieces."""
-        addresses = [array.__array_interface__["data"][0] for array in (*arrays, *results)]
+        addresses = [start_of(array) for array in (*arrays, *results)]
         code, word = bound.pieces(turns).outcome(addresses, (arrays, results))
         if code:
             self.fail(bound.kernel, code - 1, word)

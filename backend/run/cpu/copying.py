@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, product
 from math import prod
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from ....typechecker.elements import Kind
 from ...kernels import policy
 from ...kernels.build import Body, build_kernel
 from ...kernels.ir import Form, Load, Result, Stores
+from ...kernels.kept import Kept
 from ...kernels.llvm_leaf import is_installed, vector_bytes
 from ...kernels.nest import Nest
 from ...kernels.store import address_of
@@ -29,7 +30,7 @@ from ..native import native
 from ..pool import ALIGNMENT, LEAST, room
 from .compiled import STREAMED, strides_over
 from .cuts import PARALLEL
-from .kinds import NumArray
+from .kinds import NumArray, start_of
 from .launching import SHARED_NANOSECONDS, Block, moved
 from .sharing import Pieces
 
@@ -42,10 +43,8 @@ _PIECES: Final = 4
 """Pieces a thread."""
 _TILE_ROWS: Final = 64
 _TILE_ITEMS: Final = 1 << 14
-_MOST_KEPT: Final = 256
 Box: TypeAlias = tuple[tuple[int, int], ...]
 """From where to where in each loop."""
-_kept: dict[tuple[Any, ...], Draft | Pieces | None] = {}
 
 
 def copied(array: NumArray, threads: int) -> NumArray:
@@ -62,7 +61,7 @@ def copy_into(target: NumArray, source: NumArray, threads: int) -> None:
     if target.nbytes < LEAST:
         np.copyto(target, source)
         return
-    addresses = _address(source), _address(target)
+    addresses = start_of(source), start_of(target)
     if target.nbytes >= STREAMED and (first := _before_line(target, addresses[1])):
         np.copyto(target[:first], source[:first])
         copy_into(target[first:], source[first:], threads)
@@ -72,10 +71,6 @@ def copy_into(target: NumArray, source: NumArray, threads: int) -> None:
         np.copyto(target, source)
     else:
         pieces.run(addresses, (source, target))
-
-
-def _address(array: NumArray) -> int:
-    return int(array.__array_interface__["data"][0])
 
 
 def _before_line(target: NumArray, address: int) -> int:
@@ -88,11 +83,7 @@ def _before_line(target: NumArray, address: int) -> int:
 def _pieces(target: NumArray, source: NumArray, threads: int, *, is_aligned: bool) -> Pieces | None:
     """The kernel for a copy between such layouts; None where NumPy has to do it, or kernels have not paid yet."""
     key = (target.itemsize, target.shape, target.strides, source.strides, threads, is_aligned)
-    if key not in _kept:
-        if len(_kept) >= _MOST_KEPT:
-            _kept.pop(next(iter(_kept)), None)
-        _kept[key] = drafted(target, source, threads, streams=is_aligned)
-    found = _kept.get(key)
+    found = _kept.of(key, (), lambda: drafted(target, source, threads, streams=is_aligned))
     if found is None or isinstance(found, Pieces):
         return found
     if policy.mode() is policy.Mode.OFF or not policy.is_worth(found.kernel, target.nbytes * _SAVED):
@@ -100,7 +91,8 @@ def _pieces(target: NumArray, source: NumArray, threads: int, *, is_aligned: boo
     address = address_of(found.kernel)
     if address is None:
         return None
-    made = _kept[key] = Pieces(address, found.blocks, 2, threads, target.nbytes * _NANOSECONDS_A_BYTE)
+    made = Pieces(address, found.blocks, 2, threads, target.nbytes * _NANOSECONDS_A_BYTE)
+    _kept.put(key, (), made)
     return made
 
 
@@ -110,6 +102,9 @@ class Draft:
 
     kernel: KernelCode
     blocks: tuple[Block, ...]
+
+
+_kept: Final[Kept[Draft | Pieces | None]] = Kept(256)
 
 
 def drafted(target: NumArray, source: NumArray, threads: int, *, streams: bool) -> Draft | None:

@@ -18,6 +18,7 @@ from ...graph.registry import frame_of
 from ...kernels import policy
 from ...kernels.build import Body
 from ...kernels.ir import FETCH, Apply, Argument, Kernel, Load, Node, Result
+from ...kernels.kept import Kept
 from ...kernels.llvm_leaf import is_installed
 from .compiled import CompiledRun
 from .kinds import DTYPES, NumArray
@@ -57,18 +58,10 @@ def gather_run(
     if mode is policy.Mode.OFF or not is_installed() or not table.flags.c_contiguous:
         return None
     key = (id(phase), table.shape, indices.shape, threads, mode, least)
-    found = _kept.get(key)
-    if found is not None and found[0] is phase:
-        return found[1]
-    run = _made(phase, kinds, table.shape, indices.shape, threads, mode, least)
-    while len(_kept) >= _MOST_KEPT:
-        _kept.pop(next(iter(_kept)), None)
-    _kept[key] = (phase, run)
-    return run
+    return _kept.of(key, (phase,), lambda: _made(phase, kinds, table.shape, indices.shape, threads, mode, least))
 
 
-_MOST_KEPT: Final = 256
-_kept: dict[tuple[Any, ...], tuple[LibraryPhase, GatherRun | None]] = {}
+_kept: Final[Kept[GatherRun | None]] = Kept(256)
 
 
 def _made(

@@ -41,6 +41,12 @@ def constants(kind: Kind, data: tuple[Payload, ...], shape: tuple[int, ...]) -> 
     return made
 
 
+def start_of(array: NumArray) -> int:
+    """Where its first item is."""
+    found: int = array.__array_interface__["data"][0]
+    return found
+
+
 def stored(value: NumArray, kind: Kind) -> NumArray:
     """An outside array as it is stored here: text becomes code points, foreign byte orders and layouts are copied."""
     if type(value) is np.ndarray and value.dtype is DTYPES[kind]:

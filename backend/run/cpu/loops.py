@@ -20,6 +20,7 @@ from ...graph import traverse
 from ...graph.phases import Loop, ValueId
 from ...kernels import policy
 from ...kernels.ir import Stores
+from ...kernels.kept import Kept
 from ...kernels.llvm_leaf import is_installed
 from ...kernels.loops import build_loop, merge_loop
 from .compiled import CompiledRun
@@ -39,10 +40,6 @@ def compile_loop_kernel(
     threads: int,
 ) -> LoopRunner | None:  # fmt: skip
     """None where the loop is of another sort, or there are no kernels.  Kept with the loop where its sizes are numbers."""
-    key = (id(loop), threads, policy.mode())
-    found = _kept.get(key)
-    if found is not None and found[0] is loop:
-        return found[1]
     values = {*traverse.uses(loop), *loop.body.params, *loop.results}
     values.update(value for phase in loop.body.phases for value in traverse.results(phase))
     known_kinds, known_shapes = {value: kinds(value) for value in values}, {value: shapes(value) for value in values}
@@ -50,11 +47,11 @@ def compile_loop_kernel(
     mentioned += [size for shape in known_shapes.values() for size in shape]
     if any(size.constant is None for size in mentioned):
         return _compiled(loop, kinds, shapes, number, threads)
-    runner = _compiled(loop, known_kinds.__getitem__, known_shapes.__getitem__, _constant, threads)  # nothing of the run is kept
-    while len(_kept) >= _MOST_KEPT:
-        _kept.pop(next(iter(_kept)), None)
-    _kept[key] = (loop, runner)
-    return runner
+
+    def make() -> LoopRunner | None:  # nothing of the run is kept
+        return _compiled(loop, known_kinds.__getitem__, known_shapes.__getitem__, _constant, threads)
+
+    return _kept.of((id(loop), threads, policy.mode()), (loop,), make)
 
 
 def _constant(size: Size) -> int:
@@ -63,8 +60,7 @@ def _constant(size: Size) -> int:
     return value
 
 
-_MOST_KEPT: Final = 64
-_kept: dict[tuple[int, int, policy.Mode], tuple[Loop, LoopRunner | None]] = {}
+_kept: Final[Kept[LoopRunner | None]] = Kept(64)
 
 
 def _compiled(

@@ -22,7 +22,7 @@ from ...kernels.ir import Apply, Form, Kernel, Load, Operand, Result, Step
 from ...loops.lower.kernel import KernelCode
 from ...scalar.table import Definition, definition, is_plain
 from .items import itemwise
-from .kinds import DTYPES
+from .kinds import DTYPES, start_of
 from .sharing import run_once
 
 _VECTOR_BYTES: Final = 128
@@ -88,7 +88,7 @@ def _applied(address: int, kind: Kind, operands: tuple[Any, ...], out: Any) -> A
     made = out if direct else np.empty(arrays[0].shape, dtype)
     words = [made.size, 0]
     for array in (*arrays, made):
-        words += [array.__array_interface__["data"][0], dtype.itemsize]
+        words += [start_of(array), dtype.itemsize]
     run_once(address, [[*words, 0]], 1, made.size * _ITEM_NANOSECONDS, (*arrays, made))
     if out is None or direct:
         return made

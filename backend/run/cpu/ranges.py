@@ -35,7 +35,7 @@ from ..failures import CheckFailed, locate, outside
 from ..failures import iteration_of as label_of
 from ..pool import room
 from ..team import run_boxes
-from .kinds import DTYPES, NumArray
+from .kinds import DTYPES, NumArray, start_of
 from .scalars import implementation
 from .sharing import Pieces
 from .tiles import WHOLE, Rows, run_tiles, stretches_of
@@ -150,10 +150,10 @@ class Ranges:
                 continue
             array = self.arrays.get(view.name)
             array = scratch[view.name] if array is None else array
-            block[place] = array.__array_interface__["data"][0]
+            block[place] = start_of(array)
             strides = list(array.strides)
             if view.name in self.others:  # two buffers are one view, wherever they lie
-                strides.insert(0, self.others[view.name].__array_interface__["data"][0] - block[place])
+                strides.insert(0, start_of(self.others[view.name]) - block[place])
             place += 1
             for stride in strides[: strides_of(view)]:
                 block[place] = stride

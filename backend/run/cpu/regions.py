@@ -16,6 +16,7 @@ import numpy as np
 from ...graph.phases import Constant, Loop, Map, PhaseId, ValueId
 from ...graph.phases import Phase as AnyPhase
 from ...kernels import policy
+from ...kernels.kept import Kept
 from ...kernels.llvm_leaf import is_installed, vector_bytes
 from ...kernels.store import address_of
 from ...library.routines import in_parts
@@ -225,17 +226,11 @@ def is_unit(array: NumArray) -> bool:
     return not array.ndim or array.shape[-1] <= 1 or array.strides[-1] == array.itemsize
 
 
-_runs: dict[int, RegionRun] = {}
-_MOST_RUNS: Final = 256
+_runs: Kept[RegionRun] = Kept(256)
 
 
 def region_of(phase: Phase) -> RegionRun:
     """Kept with the phase."""
-    found = _runs.get(id(phase))
-    if found is None or found.phase is not phase:
-        while len(_runs) >= _MOST_RUNS:
-            _runs.pop(next(iter(_runs)), None)
-        found = _runs[id(phase)] = RegionRun(phase)
-    return found
+    return _runs.of(id(phase), (phase,), lambda: RegionRun(phase))
 
 

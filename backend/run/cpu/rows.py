@@ -21,6 +21,7 @@ from ...graph.phases import Structured, ValueId
 from ...kernels import policy
 from ...kernels.build import Body, build_body, build_kernel
 from ...kernels.ir import Form, Stores
+from ...kernels.kept import Kept
 from ...kernels.llvm_leaf import is_installed, vector_bytes
 from ...kernels.nest import Nest, row_nest
 from ...kernels.row_plan import MOST_SIDE
@@ -36,27 +37,23 @@ from .slices import Sliced, slices
 from .structured import Kernel
 from .views import View, compile_view
 
-MOST_KEPT: Final = 256
-
 
 def compile_rows(
     members: Sequence[Structured], wanted: Sequence[ValueId], kinds: Callable[[ValueId], Kind], number: Callable[[Size], int],
     threads: int,
 ) -> Kernel:  # fmt: skip
     """The run of a chain that makes the wanted values; kept with its members where their sizes are numbers."""
-    key = (*map(id, members), *wanted, threads, policy.mode())
-    found = _kept.get(key)
-    if found is not None and all(old is new for old, new in zip(found[0], members, strict=True)):
-        return found[1]
-    run = _compiled(joined(members, wanted), kinds, number, threads)
-    if all(size.constant is not None for member in members for size in traverse.sizes(member)):
-        while len(_kept) >= MOST_KEPT:
-            _kept.pop(next(iter(_kept)), None)
-        _kept[key] = (tuple(members), run)
-    return run
 
 
-_kept: dict[tuple[Any, ...], tuple[tuple[Structured, ...], Kernel]] = {}
+    def make() -> Kernel:
+        return _compiled(joined(members, wanted), kinds, number, threads)
+
+    if any(size.constant is None for member in members for size in traverse.sizes(member)):
+        return make()
+    return _kept.of((*map(id, members), *wanted, threads, policy.mode()), tuple(members), make)
+
+
+_kept: Final[Kept[Kernel]] = Kept(256)
 
 
 def _compiled(chain: Joined, kinds: Callable[[ValueId], Kind], number: Callable[[Size], int], threads: int) -> Kernel:

@@ -21,13 +21,14 @@ from ....typechecker.scalars import neutral
 from ...kernels import policy
 from ...kernels.build import KINDS
 from ...kernels.ir import BLOCK, RUN
+from ...kernels.kept import Kept
 from ...kernels.llvm_leaf import is_installed
 from ...kernels.store import address_of
 from ...loops.scans import Form, Scan
 from ...scalar.table import REDUCTIONS
 from ..pool import ALIGNMENT, room
 from .compiled import STREAMED
-from .kinds import DTYPES, NumArray
+from .kinds import DTYPES, NumArray, start_of
 from .launching import Block
 from .layouts import common_stride
 from .reals import PLAIN
@@ -45,7 +46,6 @@ BATCH: Final = 1 << 22
 """Bytes of a line that are gone along twice at once."""
 MANY: Final = 4
 """Threads from which lines are cut: reading lines twice takes fewer threads as long as one takes."""
-_MOST_KEPT: Final = 256
 _SAVED: Final = 2.0
 """Nanoseconds an item over NumPy."""
 _BYTE_WORK: Final = 0.05
@@ -84,11 +84,7 @@ def scan_plan(
         if code is None or not policy.is_worth(code, runs * (5_000 + arg.size * _SAVED)):
             return None
         ready = _made(code, arg, axis, threads)
-        if ready is None:
-            return None
-        if len(_kept) >= _MOST_KEPT:
-            _kept.clear()
-        _kept[key] = ready
+        return None if ready is None else _kept.put(key, (), ready)
     return ready
 
 
@@ -154,10 +150,6 @@ def _code(function: str, kind: Kind, arg: NumArray, axis: int, axes: tuple[int, 
     return Scan(function, kind, Form.COLUMNS)
 
 
-def _address(array: NumArray) -> int:
-    return int(array.__array_interface__["data"][0])
-
-
 @dataclass(frozen=True, slots=True)
 class Whole:
     """Lines that are not cut: pieces whose bases are the source, the result, and two items, the first being what is before."""
@@ -171,7 +163,7 @@ class Whole:
 
     def run(self, arg: NumArray, result: NumArray) -> None:
         carry = self.carry
-        self.pieces.run((_address(arg), _address(result), _address(carry)), (arg, result, carry))
+        self.pieces.run((start_of(arg), start_of(result), start_of(carry)), (arg, result, carry))
 
 
 @cache
@@ -180,7 +172,7 @@ def _carry(function: str, kind: Kind) -> NumArray:
     return np.full(2, neutral(function, kind), DTYPES[kind])
 
 
-_kept: dict[tuple[Any, ...], Whole | Cut] = {}
+_kept: Kept[Whole | Cut] = Kept(256)
 
 
 # -------------------------------------------------------------------------------------------------- lines
@@ -199,7 +191,7 @@ class Cut:
         self.whole = self.last if last == self.batch else _Batch(code, address, self.batch, self.step, threads)
 
     def run(self, arg: NumArray, result: NumArray) -> None:
-        source, target, bytes = _address(arg), _address(result), self.code.kind.bytes
+        source, target, bytes = start_of(arg), start_of(result), self.code.kind.bytes
         for line in range(self.lines):
             before = np.array(neutral(self.code.function, self.code.kind), DTYPES[self.code.kind])
             for start in range(0, self.length, self.batch):
@@ -236,7 +228,7 @@ class _Batch:
         """What is behind."""
         room = np.empty(self.items, self.dtype)
         room[0] = before
-        bases = (source, result, _address(room))
+        bases = (source, result, start_of(room))
         self.prepared.run(bases, (owners, room))
         if self.parts is None:
             return room[1]

@@ -24,7 +24,7 @@ from ...kernels.store import address_of
 from ...loops.written import Scatter
 from ...scalar.table import REDUCTIONS
 from .cuts import PARALLEL
-from .kinds import DTYPES, NumArray
+from .kinds import DTYPES, NumArray, start_of
 from .reals import PLAIN
 from .sharing import run_once
 
@@ -94,8 +94,8 @@ def _run(code: Scatter, address: int, keys: NumArray, items: NumArray, tables: N
     """Each piece with tables of its own, or all with one.  Did they take all keys?"""
     pieces = len(bounds) - 1
     each = len(tables) // pieces
-    key_address, item_address = keys.__array_interface__["data"][0], items.__array_interface__["data"][0]
-    table_address, pitch = tables.__array_interface__["data"][0], tables.strides[0]
+    key_address, item_address = start_of(keys), start_of(items)
+    table_address, pitch = start_of(tables), tables.strides[0]
     key_stride, item_stride = keys.strides[0], items.strides[0]
     calls: list[list[int]] = []
     for piece, (start, stop) in enumerate(pairwise(bounds)):

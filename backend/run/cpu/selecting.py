@@ -21,7 +21,7 @@ from ...kernels.store import address_of
 from ...loops.selecting import Form, Select
 from ..pool import room
 from .cuts import PARALLEL
-from .kinds import NumArray
+from .kinds import NumArray, start_of
 from .layouts import common_stride
 from .sharing import run_once
 
@@ -89,7 +89,7 @@ def compressed(mask: NumArray, arg: NumArray, axis: int, threads: int) -> NumArr
     ends = list(accumulate(_counts(mask, starts)))
     due = ends[-1]
     result: NumArray = room((*arg.shape[:axis], due, *arg.shape[axis + 1 :]), arg.dtype)
-    source, target, masks = _address(arg), _address(result), _address(mask)
+    source, target, masks = start_of(arg), start_of(result), start_of(mask)
     each = max(1, -(-tables // (_PIECES * team)) if team > 1 else tables) if by_table else 1
     calls = []
     for first in range(0, tables, each):
@@ -118,7 +118,7 @@ def places(mask: NumArray, threads: int) -> NumArray | None:
     starts = _starts(length, team, max(1, _TOGETHER // width) if pairs else _TOGETHER)
     ends = list(accumulate(_counts(mask, starts)))
     result: NumArray = room((ends[-1], 2) if pairs else (ends[-1],), np.dtype(np.int64))
-    masks, target = _address(mask), _address(result)
+    masks, target = start_of(mask), start_of(result)
     calls = []
     for start, stop, begin, end in zip(starts, [*starts[1:], length], [0, *ends[:-1]], ends, strict=True):
         if pairs:
@@ -138,7 +138,3 @@ def _starts(items: int, team: int, grain: int = _TOGETHER) -> list[int]:
 
 def _counts(mask: NumArray, starts: Sequence[int]) -> list[int]:
     return [int(np.count_nonzero(mask[a:b])) for a, b in zip(starts, [*starts[1:], len(mask)], strict=True)]
-
-
-def _address(array: NumArray) -> int:
-    return int(array.__array_interface__["data"][0])

@@ -20,6 +20,7 @@ from ...graph import traverse
 from ...graph.phases import ApplyNode, AxisKind, ConstantNode, ReadNode, Structured, ValueId
 from ...kernels import policy
 from ...kernels.constants import FIXED_POWERS, real_constant
+from ...kernels.kept import Kept
 from ...scalar.table import TRANSCENDENTAL
 from .body import compile_body
 from .kinds import DTYPES, FILLS, NumArray, constant
@@ -37,18 +38,14 @@ def compile_structured(
     """The kernel of a phase for known sizes; kept with the phase as long as these are the same in every run.
 
     What is kept asks nothing of the run it was made in, whose values would be held with it."""
-    key = (id(phase), threads, policy.mode())
-    found = _kept.get(key)
-    if found is not None and found[0] is phase:
-        return found[1]
-    known = {value: kinds(value) for value in (*traverse.operands(phase), *traverse.results(phase))}
-    is_kept = all(size.constant is not None for size in traverse.sizes(phase))
-    kernel = _compiled(phase, known.__getitem__, _itself if is_kept else number, threads)
-    if is_kept:
-        while len(_kept) >= _MOST_KEPT:
-            _kept.pop(next(iter(_kept)), None)
-        _kept[key] = (phase, kernel)
-    return kernel
+    if any(size.constant is None for size in traverse.sizes(phase)):
+        return _compiled(phase, kinds, number, threads)
+
+    def make() -> Kernel:
+        known = {value: kinds(value) for value in (*traverse.operands(phase), *traverse.results(phase))}
+        return _compiled(phase, known.__getitem__, _itself, threads)
+
+    return _kept.of((id(phase), threads, policy.mode()), (phase,), make)
 
 
 def _itself(size: Size) -> int:
@@ -56,8 +53,7 @@ def _itself(size: Size) -> int:
     return int(size.constant)
 
 
-_MOST_KEPT: Final = 1024
-_kept: dict[tuple[int, int, policy.Mode], tuple[Structured, Kernel]] = {}
+_kept: Final[Kept[Kernel]] = Kept(1024)
 
 
 def _compiled(phase: Structured, kinds: Callable[[ValueId], Kind], number: Callable[[Size], int], threads: int) -> Kernel:

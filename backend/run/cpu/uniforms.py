@@ -14,7 +14,7 @@ from ...loops.written import PHILOX_ROUNDS, Uniforms
 from ..philox import MASK, WEYL_0, WEYL_1
 from ..philox_numpy import fill_uniform
 from .cuts import PARALLEL
-from .kinds import NumArray
+from .kinds import NumArray, start_of
 from .sharing import run_once
 
 LEAST: Final = 1 << 13
@@ -36,7 +36,7 @@ def fill(out: NumArray, key: int, stream: int, threads: int) -> None:
         fill_uniform(out, key, stream)
         return
     keys = [word for r in range(PHILOX_ROUNDS) for word in ((key + r * WEYL_0) & MASK, ((key >> 32) + r * WEYL_1) & MASK)]
-    start = out.__array_interface__["data"][0]
+    start = start_of(out)
     team = threads if count * _EACH >= PARALLEL else 1
     step = -(-blocks // (4 * team)) if team > 1 else blocks
     calls = [

@@ -100,15 +100,9 @@ def _fetched(
     return launch.finish(bound, results)[0]
 
 
-_MOST_KEPT = 256
-
-
 def _launch(modules: Modules, body: Body, shape: Numbers, kinds: tuple[Kind, ...]) -> Launch:
-    key = (body, shape, kinds)
-    if key not in modules.launches:
-        while len(modules.launches) >= _MOST_KEPT:
-            modules.launches.pop(next(iter(modules.launches)), None)
-        modules.launches[key] = Launch(modules.xp, modules, body, [], shape, kinds, [], None)
-    found = modules.launches[key]
-    assert isinstance(found, Launch)
-    return found
+    def make() -> Launch:
+        return Launch(modules.xp, modules, body, [], shape, kinds, [], None)
+
+    made: Launch = modules.launches.of((body, shape, kinds), (), make)
+    return made

@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...kernels.cuda_words import THREADS
+from ...kernels.kept import Kept
 from ...kernels.nvrtc_leaf import OPTIONS
 from ...loops.cuda import CudaText
 from ...loops.cuda.text import value
@@ -26,8 +27,8 @@ class Modules:
         self.xp = xp
         self._modules: dict[str, Any] = {}
         self._functions: dict[tuple[str, str], Any] = {}
-        self.launches: dict[Any, Any] = {}
-        """Of library phases, by what they are for."""
+        self.launches: Kept[Any] = Kept(256)
+        """Of library phases and of loops, by what they are for."""
 
     def function(self, source: str, name: str) -> Any:
         found = self._functions.get((source, name))

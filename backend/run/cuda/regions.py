@@ -26,10 +26,7 @@ def compile_region(
     xp: Any, modules: Modules, loop: Loop, types: Types, constant: Callable[[Constant], Any]
 ) -> LoopRunner | None:
     """None: not all of an iteration is nests."""
-    found = modules.launches.get(("region", id(loop)))
-    if found is None or found[0] is not loop:
-        found = modules.launches["region", id(loop)] = loop, *_lowered(loop, types)
-    region, program = found[1:]
+    region, program = modules.launches.of(("region", id(loop)), (loop,), lambda: _lowered(loop, types))
     if region is None or program is None:
         return None
     text = cuda_text(program)

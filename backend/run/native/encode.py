@@ -20,7 +20,7 @@ from ...graph import traverse
 from ...graph.phases import Constant, Fold, Input, LibraryPhase, Loop, Map, Output, Phase, Print, ValueId
 from ...graph.registry import is_unread
 from ..cpu import CpuBackend
-from ..cpu.kinds import DTYPES, NumArray
+from ..cpu.kinds import DTYPES, NumArray, start_of
 from ..failures import CheckFailed, iteration_of, locate
 from ..machine import Machine
 from ..pool import Lease
@@ -348,7 +348,7 @@ class _Encoder:
         if not given:
             raise NotEncoded
         self.emit(Operation.GIVE, len(given), *given)
-        rows = [[place, _address(array), layouts.of(array), self.id(array)] for place, array in self.constants]
+        rows = [[place, start_of(array), layouts.of(array), self.id(array)] for place, array in self.constants]
         places = [place for place, _ in self.spans]
 
         def blame(place: int, numbers: int, error: object) -> None:
@@ -378,11 +378,6 @@ class _Encoder:
 
 def _ends(word: Word) -> bool:
     return isinstance(word, Free) or (isinstance(word, Run) and isinstance(word.phase, Output | Print))
-
-
-def _address(array: NumArray) -> int:
-    found: int = array.__array_interface__["data"][0]
-    return found
 
 
 def _refused(word: Refuse, size: int) -> int:
