@@ -73,13 +73,18 @@ def wall_time_here(bound: BoundGraph) -> WallTime | None:
 
 
 def time_line(bound: BoundGraph) -> list[str]:
-    """What `rho plan` ends with: `time    about 3.2 ms on this machine (2.9 ms to 3.8 ms): 100 iterations of 30 µs`."""
+    """What `rho plan` ends with: `time    about 3.2 ms on this machine (2.9 ms to 3.8 ms): 100 iterations of 30 µs`; `at most`
+    where a loop may end before its last iteration."""
+    from ...backend.graph.phases import Loop
+
     found = wall_time_here(bound)
     if found is None:
         return ["time    unknown: no table of this machine is for some phase (`rho devices --calibrate`)"]
     turns = "" if found.turns is None else f": {found.turns[0]} iterations of {duration(found.turns[1])}"
     between = f"({duration(found.p10)} to {duration(found.p90)}){unmeasured()}"
-    return [f"time    about {duration(found.ns)} on this machine {between}{turns}"] if found.ns else []
+    ends_early = any(isinstance(phase, Loop) and phase.until is not None for phase in bound.graph.phases)
+    bounded = "at most" if ends_early else "about"
+    return [f"time    {bounded} {duration(found.ns)} on this machine {between}{turns}"] if found.ns else []
 
 
 def unmeasured() -> str:

@@ -57,6 +57,7 @@ def test_sizes_that_are_not_given_are_those_of_the_data(folder: Path, rho: Rho) 
 
 def test_a_loop_says_what_a_turn_takes(folder: Path, rho: Rho) -> None:
     assert ": 50 iterations of " in rho("plan", "loop.rho").out.splitlines()[-1]
+    assert "time    about" in rho("plan", "loop.rho").out
     (row,) = rho("estimate", "loop.rho", "--size", "steps=80", "--json").json()["estimates"]
     assert row["turns"] == 80 and row["turn_ns"] * 80 <= row["ns"]
 
@@ -228,3 +229,8 @@ def test_sizes_that_cannot_be(folder: Path, rho: Rho, sizes: list[str], message:
 def test_a_plan_for_sizes_is_held_to_its_limit(folder: Path, rho: Rho) -> None:
     ran = rho("plan", "sums.rho", "--size", "n=2000000", "--size", "m=500", "--max-memory", "1GB")
     assert ran.code == 4 and "E702" in ran.err and "at most n≤" in ran.err
+
+
+def test_a_loop_that_may_end_early_takes_at_most_so_long(folder: Path, rho: Rho) -> None:
+    (folder / "root.rho").write_text("input x : f64[n] ← \"x.npy\"\n{0.5×⍵+x÷⍵}⍣(50 ⋄ {1e¯9>⌈/|⍺-⍵})⊢x\n")
+    assert "time    at most" in rho("plan", "root.rho").out
