@@ -123,6 +123,8 @@ PROGRAMS = {
     "whole numbers that become floats": "input k : f64[n] ← \"k.npy\"\noutput y ← +/k×k\n",
     "chunks": "input m : f64[r c] ← \"m.zarr\"\noutput y ← +/√m×m\n",
     "groups of rows": "input x : f64[n] ← \"t.parquet:x\"\noutput y ← +/√1+x×x\n",
+    "lines of text": "input m : f64[r c] ← \"m.csv\"\noutput y ← +⌿m\noutput z ← +/m\n",
+    "cells of a column": "input x : f64[n] ← \"q.csv:price\" missing 0 sep \";\"\noutput y ← +/√1+x×x\n",
 }  # fmt: skip
 
 
@@ -135,6 +137,9 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     np.save(folder / "f.npy", np.asfortranarray(m))
     np.save(folder / "k.npy", np.arange(300_000, dtype=np.int32))
     zarr_folder(folder / "m.zarr", m)
+    np.savetxt(folder / "m.csv", m, delimiter=",", fmt="%.5g")
+    lines = [f'"a, ""{i}""\r\nb"; {item if i % 7 else ""}\r\n' for i, item in enumerate(x[:60_000].tolist())]
+    (folder / "q.csv").write_text("name;price\r\n" + "".join(lines).rstrip(), encoding="utf-8", newline="")
     return folder
 
 
@@ -243,6 +248,17 @@ def test_a_broken_file_fails_before_the_program_does(cluster: rho.Cluster, tmp_p
     alone = failure(program.run)
     assert failure(lambda: program.run(cluster=cluster)) == alone
     assert alone[0][0] == "E705"
+
+
+@pytest.mark.parametrize("text", ["2,no", "2,3,4", '2,"3'], ids=["a cell", "a record", "a quote"])
+def test_a_broken_line_of_a_worker_is_named_as_at_home(cluster: rho.Cluster, tmp_path: Path, text: str) -> None:
+    lines = [f"{at},{at * 0.5}" for at in range(60_000)]
+    lines[50_000] = text
+    (tmp_path / "m.csv").write_text("a,b\n" + "\n".join(lines), encoding="utf-8")
+    program = loaded(tmp_path, 'input x : f64[n] ← "m.csv:b"\noutput y ← +/√1+x×x\n')
+    alone = failure(program.run)
+    assert "line 50002" in alone[0][1]
+    assert failure(lambda: program.run(cluster=cluster)) == alone
 
 
 def test_what_is_declared_of_all_items_is_checked_at_home(cluster: rho.Cluster, tmp_path: Path) -> None:

@@ -100,23 +100,17 @@ def test_a_column(store: Callable[[Path, Any], str], rows: int, limit: int, tmp_
     _same(TEXTS["x"], store, np.random.default_rng(1).standard_normal((rows, 1)), tmp_path, limit)
 
 
-def test_text_is_not_read_backwards(tmp_path: Path) -> None:
-    name = _csv(tmp_path, np.random.default_rng(1).standard_normal((100_000, 1)))
-    with pytest.raises(Refused) as caught:
-        loaded(_X + "z ← ⌽x\noutput z", tmp_path, 7_500_000, files={"x": name})
-    (note,) = [note for note in caught.value.diagnostics[0].notes if "in another order than the file" in note]
-    assert "store the numbers in an npy file" in note
-    np.save(tmp_path / "x.npy", np.loadtxt(tmp_path / name, skiprows=1))
-    assert loaded(_X + "z ← ⌽x\noutput z", tmp_path, 700_000).streams
+def test_text_is_read_backwards_from_places(tmp_path: Path) -> None:
+    _same(_X + "z ← ⌽x\noutput z", _csv, np.random.default_rng(1).standard_normal((200_000, 1)), tmp_path, 8_000_000)
+    _same(_X + "z ← ⌽x\noutput z", _column, np.random.default_rng(1).standard_normal((100_000, 1)), tmp_path, 8_000_000)
 
 
-def test_text_whose_blocks_do_not_fit_is_not_advised_to_have_smaller_groups(tmp_path: Path) -> None:
+def test_text_whose_blocks_do_not_fit_is_advised_to_be_an_npy_file(tmp_path: Path) -> None:
     name = _csv(tmp_path, np.random.default_rng(1).standard_normal((100_000, 1)))
     with pytest.raises(Refused) as caught:
         loaded(_X + "+/x", tmp_path, 700_000, files={"x": name})
     notes = " ".join(caught.value.diagnostics[0].notes)
-    assert "reading `x` takes 6,291,456; text is read from its start, in large blocks: store the numbers in an npy file" in notes
-    assert "groups of rows" not in notes
+    assert "reading `x` takes 6,291,456; chunks, groups of rows and blocks of text are decoded whole" in notes
     np.save(tmp_path / "x.npy", np.loadtxt(tmp_path / name, skiprows=1))
     assert loaded(_X + "+/x", tmp_path, 700_000).streams
 
@@ -155,4 +149,4 @@ def test_a_group_of_rows_that_does_not_fit_is_said(tmp_path: Path) -> None:
             assert not streams
             notes = " ".join(refused.diagnostics[0].notes)
             assert "reading `x` takes" in notes
-            assert "groups of rows and chunks are decoded whole: write the file with smaller ones" in notes
+            assert "groups of rows and blocks of text are decoded whole: make them smaller" in notes

@@ -35,7 +35,7 @@ from .content import Content
 from .conversions import BLANK, Column, NotAtOnce, converter, filled, put
 from .elements import changed, require_shape
 from .filling import new_array
-from .records import Block, Measure, blocks, measured
+from .records import START, Block, Measure, Place, blocks, measured
 from .trouble import FileTrouble, damaged, disagrees, listed
 
 _PLACE: Final = re.compile(r"#([0-9]{1,6})")
@@ -57,16 +57,21 @@ class _Task:
 
 
 class Table:
-    """One file with one separator."""
+    """One file with one separator.  `places`: of its records, where it was measured before."""
 
-    def __init__(self, content: Content, separator: str) -> None:
-        self._content, self._separator = content, separator
+    def __init__(self, content: Content, separator: str, places: tuple[Place, ...] = ()) -> None:
+        self._content, self._separator, self._known = content, separator, places
         self._wanted: dict[Column, tuple[int, ...]] = {}
         self._read: dict[Column, Any] = {}
 
     @cached_property
     def _measure(self) -> Measure:
-        return measured(self._content, self._separator)
+        return measured(self._content, self._separator, self._known)
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """From which its records can be read, as who measures it again is told."""
+        return self._measure.places
 
     @cached_property
     def _headed(self) -> bool:
@@ -118,17 +123,21 @@ class Table:
             self._read = self._read_all()
         return self._read.pop(wanted)
 
-    def items(self, wanted: Column) -> Iterator[Any]:
-        """The items in order, some at a time, as vectors."""
+    def items(self, wanted: Column, first: int) -> tuple[int, Iterator[Any]]:
+        """A row that is not behind row `first`, and the items from there on, some at a time, as vectors."""
+        task = _Task(wanted, None, *self._place(wanted), converter(wanted))
+        place = self._measure.place_of(first + task.headed) if self._measure.records > 1 else START
+        return max(0, place[0] - task.headed), self._items(task, place)
+
+    def _items(self, task: _Task, place: Place) -> Iterator[Any]:
         found: list[Any] = []
 
         def room(task: _Task, done: int, column: int, count: int) -> Any:
-            found.append(new_array((count,), wanted.kind))
+            found.append(new_array((count,), task.wanted.kind))
             return found[-1]
 
-        task = _Task(wanted, None, *self._place(wanted), converter(wanted))
-        done = 0
-        for block in blocks(self._content, self._separator):
+        done = place[0]
+        for block in blocks(self._content, self._separator, place):
             done += self._fill(block, [task], done, room)
             yield from found
             found.clear()

@@ -24,6 +24,10 @@ class Content:
         """From its start.  OSError."""
         return open_regular(self.path) if self.held is None else io.BytesIO(self.held)
 
+    def size(self) -> int:
+        """Bytes.  OSError."""
+        return os.path.getsize(self.path) if self.held is None else len(self.held)
+
 
 def suffix_of(path: str) -> str:
     """How a name ends, in small letters, which tells the format.  Both forms of a zarr store are `.zarr`: the folder and

@@ -23,11 +23,15 @@ Blocks: TypeAlias = Callable[[int], tuple[int, Iterator[Any]]]
 
 @dataclass(slots=True)
 class _Cursor:
-    """How far a file has been read: the items that are kept, the first of which is item `at`."""
+    """How far a file has been read: the items that are kept, the first of which is item `at`; None: not at all."""
 
     at: int = 0
     kept: list[Any] = field(default_factory=list)
-    more: Iterator[Any] = field(default_factory=lambda: iter(()))
+    more: Iterator[Any] | None = None
+
+    @property
+    def end(self) -> int:
+        return self.at + sum(map(len, self.kept))
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +56,6 @@ class InOrder:
         """What reads it, after asking whether the file is still the one that was planned for.  FileTrouble."""
         cursor = _Cursor()
         self.require_same(cursor)
-        self._begin(cursor, 0)
         return cursor
 
     def close(self, cursor: _Cursor) -> None:
@@ -68,13 +71,11 @@ class InOrder:
     def read(self, cursor: _Cursor, first: int, into: Any, keep: int) -> None:
         """Rows from `first` on, as many as `into` has; those from `keep` on will be wanted again.  FileTrouble."""
         items, wanted = into.reshape(-1), first * self._width
-        if wanted < cursor.at:
-            self.close(cursor)
-            self._begin(cursor, first)
+        more = self._begin(cursor, first)
         filled, start, place = 0, cursor.at, 0
         while filled < len(items):
             if place == len(cursor.kept):
-                block = next(cursor.more, None)
+                block = next(more, None)
                 if block is None:
                     raise damaged("ended while it was read")
                 cursor.kept.append(block)
@@ -86,9 +87,16 @@ class InOrder:
                 cursor.at += len(cursor.kept.pop(0))
                 place -= 1
 
-    def _begin(self, cursor: _Cursor, first: int) -> None:
-        row, cursor.more = self.blocks(first)
-        cursor.at, cursor.kept = row * self._width, []
+    def _begin(self, cursor: _Cursor, first: int) -> Iterator[Any]:
+        """What goes on to row `first`, without what lies between where that can be left out."""
+        before, beyond = first * self._width < cursor.at, first * self._width > cursor.end
+        if cursor.more is None or before or beyond:
+            row, more = self.blocks(first)
+            if cursor.more is None or before or row * self._width > cursor.end:
+                self.close(cursor)
+                cursor.at, cursor.kept, cursor.more = row * self._width, [], more
+                return more
+        return cursor.more
 
 
 def identity_of(path: str) -> tuple[int, ...]:

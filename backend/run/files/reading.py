@@ -34,12 +34,13 @@ from . import npy, npz, parquet, plain, png, zarr_store
 from .columns import Table
 from .content import Content, suffix_of
 from .conversions import Column
+from .records import Place
 from .trouble import FileTrouble, damaged, disagrees, system_errors
 
 READABLE: Final = (".npy", ".npz", ".csv", ".tsv", ".png", ".txt", ".parquet", ".zarr")
 _WITH_MEMBERS: Final = re.compile(r"(?i)(.*\.(?:npz|parquet|zarr|zarr\.zip|csv|tsv)):(.*)", re.DOTALL)
 _WIDEST: Final = 16  # bytes of an item
-_DELIMITERS: Final = {".csv": ",", ".tsv": "\t"}
+DELIMITERS: Final = {".csv": ",", ".tsv": "\t"}
 _WITH_CLAUSES: Final = (".csv", ".tsv", ".parquet")
 
 
@@ -100,10 +101,10 @@ def read_values(path: str, wanted: Wanted, shape: tuple[int, ...]) -> Any:
                 return table_of(content, suffix, wanted).values(column_of(member, wanted), shape)
 
 
-def table_of(content: Content, suffix: str, wanted: Wanted) -> Table:
-    """The table that an input takes a column of, or all."""
-    separator = wanted.reading.separator or _DELIMITERS[suffix]
-    return wanted.tables.setdefault((content.path, separator), Table(content, separator))
+def table_of(content: Content, suffix: str, wanted: Wanted, places: tuple[Place, ...] = ()) -> Table:
+    """The table that an input takes a column of, or all.  `places`: of its records, if they are known."""
+    separator = wanted.reading.separator or DELIMITERS[suffix]
+    return wanted.tables.setdefault((content.path, separator), Table(content, separator, places))
 
 
 def column_of(member: str, wanted: Wanted) -> Column:

@@ -12,10 +12,12 @@ from __future__ import annotations
 import csv
 import io
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import BinaryIO, Final
+from operator import itemgetter
+from typing import BinaryIO, Final, TypeAlias
 
 from .advice import for_line
 from .cells import begins_like_number
@@ -28,19 +30,25 @@ _PIECE: Final = 1 << 18
 """Bytes of a line that are looked at together, and at most of a line in a cell and of a line with quotes."""
 _MARK: Final = "\ufeff"
 _LINE_END, _RETURN = 10, 13
+_MOST_PLACES: Final = 2048
 _MAY_BEGIN_NUMBER: Final = re.compile(r"[0-9+\-.(¯−∞]|inf|nan", re.IGNORECASE)
+
+Place: TypeAlias = tuple[int, int, int]
+"""Where a record begins, outside all quotes: how many records are before it, its byte, and its line (from 1)."""
+START: Final[Place] = (0, 0, 1)
 
 
 @dataclass(slots=True)
 class Block:
     """Whole records, or a part of a long one: which line (from 1) and column (from 0) the text begins with, and whether its last
-    record ends here."""
+    record ends here.  `byte`: of the file, with which its first line begins."""
 
     line: int
     text: str
     separator: str
     column: int = 0
     ends: bool = True
+    byte: int = 0
     _records: tuple[list[int], list[list[str]]] | None = field(default=None, repr=False)
 
     @property
@@ -75,33 +83,34 @@ class Block:
         return lines, rows
 
 
-def blocks(content: Content, separator: str) -> Iterator[Block]:
-    """The text of a table from its start."""
+def blocks(content: Content, separator: str, place: Place = START) -> Iterator[Block]:
+    """The text of a table from a place on."""
     with system_errors(), content.open() as file:
-        line = 1
+        _, byte, line = place
+        file.seek(byte)
         while data := file.read(_TOGETHER):
             rest = b"" if data.endswith(b"\n") else file.readline(_PIECE)
             data += rest
             if len(rest) == _PIECE and not rest.endswith(b"\n"):
                 above, found, long = data.rpartition(b"\n")
                 if not found:
-                    yield from _parts(file, data, line, separator)
-                    line += 1
+                    yield from _parts(file, data, byte, line, separator)
+                    byte, line = file.tell(), line + 1
                     continue
                 file.seek(-len(long), io.SEEK_CUR)
                 data = above + found
-            block = Block(line, _decoded(data, line), separator)
-            line += data.count(b"\n")
+            block = Block(line, _decoded(data, line), separator, byte=byte)
+            byte, line = byte + len(data), line + data.count(b"\n")
             if not data.strip(b"\n"):
                 continue
             if block.quoted:
                 more: list[str] = []
                 block._records = block.read(_kept(_following(file, line), more))
-                block.text, line = block.text + "".join(more), line + len(more)
+                block.text, byte, line = block.text + "".join(more), file.tell(), line + len(more)
             yield block
 
 
-def _parts(file: BinaryIO, data: bytes, line: int, separator: str) -> Iterator[Block]:
+def _parts(file: BinaryIO, data: bytes, byte: int, line: int, separator: str) -> Iterator[Block]:
     """A long line, whose beginning has been read."""
     column, ends = 0, False
     while not ends:
@@ -111,7 +120,7 @@ def _parts(file: BinaryIO, data: bytes, line: int, separator: str) -> Iterator[B
         cells, found, data = (data, b"", b"") if ends else data.rpartition(separator.encode())
         if not ends and (not found or len(data) >= _PIECE):
             raise damaged(f"line {line} has a cell of more than {_PIECE} bytes")
-        block = Block(line, _decoded(cells, line, first=not column), separator, column, ends)
+        block = Block(line, _decoded(cells, line, first=not column), separator, column, ends, byte)
         if block.quoted:
             raise damaged(f"line {line} has quotes and more than {_PIECE} bytes")
         yield block
@@ -163,11 +172,20 @@ def _told(error: csv.Error) -> str:
 
 @dataclass(slots=True)
 class Measure:
-    """What a table has: the text of its first record, how many records and columns."""
+    """What a table has: the text of its first record, how many columns, and places from which it can be read; the last is its
+    end."""
 
     first: list[Block]
-    records: int
     columns: int
+    places: tuple[Place, ...]
+
+    @property
+    def records(self) -> int:
+        return self.places[-1][0]
+
+    def place_of(self, record: int) -> Place:
+        """The nearest place that is not behind a record."""
+        return self.places[bisect_right(self.places[:-1], record, key=itemgetter(0)) - 1]
 
     @property
     def headed(self) -> bool:
@@ -191,11 +209,20 @@ def _holds_number(block: Block) -> bool:
     return _MAY_BEGIN_NUMBER.search(cells) is not None and begins_like_number(cells)
 
 
-def measured(content: Content, separator: str) -> Measure:
-    """Records and columns; all records have as many cells as the first.  FileTrouble E705: it has none, or one has others."""
+def measured(content: Content, separator: str, known: tuple[Place, ...] = ()) -> Measure:
+    """Places and columns; all records have as many cells as the first.  `known`: the places, if they were found
+    before; then only the first record is read.  FileTrouble E705: it has none, or one has others."""
     first: list[Block] = []
-    begins = columns = records = cells = 0
+    places: list[Place] = [START]
+    begins = columns = records = cells = apart = 0
     for block in blocks(content, separator):
+        if known and columns:
+            return Measure(first, columns, known)
+        if not block.column and block.byte >= places[-1][1] + max(1, apart):
+            places.append((records, block.byte, block.line))
+            if len(places) > _MOST_PLACES:
+                del places[1::2]
+                apart = 2 * max(apart, _TOGETHER)
         count = _uniform(block, columns) if columns else None
         if count is not None:
             records += count
@@ -215,7 +242,7 @@ def measured(content: Content, separator: str) -> Measure:
                 records, cells = records + 1, 0
     if not records:
         raise damaged("is empty: it has neither numbers nor a header line")
-    return Measure(first, records, columns)
+    return Measure(first, columns, known or (*places, (records, content.size(), block.line)))
 
 
 def _alone(block: Block, lines: list[int]) -> Block:

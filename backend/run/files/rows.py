@@ -15,7 +15,8 @@ from .content import Content, suffix_of
 from .in_order import Blocks, InOrder, identity_of
 from .memory import bytes_of
 from .npy_rows import npy_source
-from .reading import Wanted, column_of, split_member, table_of
+from .reading import DELIMITERS, Wanted, column_of, content_of, split_member, table_of
+from .records import Place
 
 _BLOCK: Final = 1 << 20
 
@@ -53,8 +54,9 @@ class RowSource(Protocol):
     def close(self, handle: Any) -> None: ...
 
 
-def row_source(path: str, wanted: Wanted, shape: tuple[int, ...]) -> RowSource | None:
-    """The rows of a file whose header was read, which gave it this shape; None where they cannot be read some at a time."""
+def row_source(path: str, wanted: Wanted, shape: tuple[int, ...], places: tuple[Place, ...] = ()) -> RowSource | None:
+    """The rows of a file whose header was read, which gave it this shape; None where they cannot be read some at a time.
+    `places`: those of a table, if it was measured elsewhere."""
     kind = wanted.kind
     if wanted.held is not None or not shape or kind is Kind.CHAR:
         return None
@@ -75,9 +77,14 @@ def row_source(path: str, wanted: Wanted, shape: tuple[int, ...]) -> RowSource |
             )
             blocks = lambda first: zarr_store.blocks(content, member, kind, first)  # noqa: E731
         case ".csv" | ".tsv":
-            going_back, beside = False, columns.BESIDE
-            table, column = table_of(content, suffix, wanted), column_of(member, wanted)
-            blocks = lambda first: (0, table.items(column))  # noqa: E731
+            beside, table, column = columns.BESIDE, table_of(content, suffix, wanted, places), column_of(member, wanted)
+            blocks = lambda first: table.items(column, first)  # noqa: E731
         case _:
             return None
     return InOrder(file, kind, shape, size, beside, going_back, blocks, identity_of(file))
+
+
+def places_of(path: str, wanted: Wanted) -> tuple[Place, ...]:
+    """From which the records of a table that is text can be read; none in other formats."""
+    file, suffix = content_of(split_member(path)[0], wanted.held)
+    return table_of(file, suffix, wanted).places if suffix in DELIMITERS else ()

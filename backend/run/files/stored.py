@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from functools import cached_property
 from hashlib import sha256
 from typing import Any, Final, TypeAlias
@@ -18,7 +18,7 @@ from typing import Any, Final, TypeAlias
 from ....lang.certain import certain
 from ....lang.diagnostics import Refused, RunFailed
 from ....lang.opening import open_regular
-from ....lang.reading_clauses import AS_WRITTEN
+from ....lang.reading_clauses import AS_WRITTEN, Form, Reading
 from ....lang.source import Span
 from ....typechecker.elements import Kind
 from ...schedule.plan.model import Box
@@ -27,7 +27,8 @@ from .filling import new_array
 from .memory import bytes_of
 from .npy_rows import NpySink
 from .reading import Wanted, located, split_member
-from .rows import RowSource, row_source
+from .records import Place
+from .rows import RowSource, places_of, row_source
 from .trouble import damaged, system_errors
 from .writing import system_trouble
 
@@ -68,7 +69,8 @@ def _mark_of_folder(path: str) -> Mark | None:
 
 @dataclass(frozen=True)
 class StoredInput:
-    """A box of an input in a file; None is all of it.  `path` may name a member, `shown` is how messages name it."""
+    """A box of an input in a file; None is all of it.  `path` may name a member, `shown` is how messages name it.
+    `places`: of its records, if it is a table that is text, so that nobody measures it again."""
 
     path: str
     kind: Kind
@@ -76,6 +78,8 @@ class StoredInput:
     shown: str
     span: Span
     mark: Mark
+    reading: Reading = AS_WRITTEN
+    places: tuple[Place, ...] = ()
     box: Box | None = None
 
     @property
@@ -88,8 +92,8 @@ class StoredInput:
         with located(self.shown, self.span), system_errors():
             if mark_of(self.file) != self.mark:
                 raise damaged("changed while it was read, or is another file for a worker")
-            wanted = Wanted(self.kind, len(self.shape), self.span, AS_WRITTEN, self.shown)
-            found = row_source(self.path, wanted, self.shape)
+            wanted = Wanted(self.kind, len(self.shape), self.span, self.reading, self.shown)
+            found = row_source(self.path, wanted, self.shape, self.places)
         assert found is not None, "stored inputs can be read in rows"
         return found
 
@@ -131,7 +135,8 @@ class StoredInput:
         """As JSON has it."""
         return {
             "path": self.path, "kind": self.kind.value, "shape": self.shape, "shown": self.shown,
-            "span": [self.span.file, self.span.start, self.span.end], "mark": self.mark,
+            "span": [self.span.file, self.span.start, self.span.end], "mark": self.mark, "places": self.places,
+            "reading": [self.reading.form.name, *astuple(self.reading)[1:]],
         }  # fmt: skip
 
 
@@ -175,24 +180,27 @@ def from_facts(facts: Mapping[str, Any]) -> StoredInput | StoredOutput:
         named = facts["path"], Kind(facts["kind"]), tuple(facts["shape"])
         return StoredOutput(*named, facts["start"], facts["shown"], Span(*facts["span"]))
     size, time, begins = facts["mark"]
+    form, *clauses = facts["reading"]
     return StoredInput(
-        facts["path"], Kind(facts["kind"]), tuple(facts["shape"]), facts["shown"], Span(*facts["span"]), (size, time, begins)
-    )
+        facts["path"], Kind(facts["kind"]), tuple(facts["shape"]), facts["shown"], Span(*facts["span"]), (size, time, begins),
+        Reading(Form[form], *clauses), tuple((record, byte, line) for record, byte, line in facts["places"]),
+    )  # fmt: skip
 
 
 def stored_input(path: str, wanted: Wanted, shape: tuple[int, ...]) -> StoredInput | None:
     """An input that can be read in boxes, without beginning at the start of its file for each; None: it cannot."""
     file, _ = split_member(path)
     real = os.path.realpath(file)
-    mark = mark_of(real) if wanted.held is None and wanted.reading == AS_WRITTEN and 0 not in shape else None
+    mark = mark_of(real) if wanted.held is None and 0 not in shape else None
     if mark is None:
         return None
     path = real + path[len(file) :]
     with located(wanted.shown or path, wanted.span), system_errors():
         source = row_source(path, wanted, shape)
-    if source is None or not source.going_back:
-        return None
-    return StoredInput(path, wanted.kind, shape, wanted.shown or path, wanted.span, mark)
+        if source is None or not source.going_back:
+            return None
+        places = places_of(path, wanted)
+    return StoredInput(path, wanted.kind, shape, wanted.shown or path, wanted.span, mark, wanted.reading, places)
 
 
 class StoreBackend(CpuBackend):

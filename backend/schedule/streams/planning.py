@@ -370,9 +370,7 @@ def _stored_better(asked: Streaming, name: str) -> str:
     """How an input would be stored for its rows to take less and to come in any order; nothing of scratch."""
     if any(one.name == name for one in asked.scratch):
         return ""
-    if asked.sources[name].going_back:
-        return "; groups of rows and chunks are decoded whole: write the file with smaller ones"
-    return "; text is read from its start, in large blocks: store the numbers in an npy file"
+    return "; chunks, groups of rows and blocks of text are decoded whole: make them smaller, or store the numbers in an npy file"
 
 
 def _worst(flow: Flow, one: Pass, rows: int) -> Phase:
