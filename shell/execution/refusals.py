@@ -102,13 +102,13 @@ def _file_advice(candidate: Candidate, name: str) -> str:
     if entry.reading != AS_WRITTEN:
         return "; as numbers, without a clause, it could be written as it comes"
     path, type = candidate.outputs.get(name, ""), candidate.core.types[entry.value]
-    if path.lower().endswith(".npy"):
-        return ""
-    advice = f"; write it with `--out {name}=FILE.npy`"
     from ...backend.run.files.sinks import endings_in_order, sink_type  # imports NumPy
 
-    endings = endings_in_order(type.element.kind, len(type.shape))
-    if not endings or sink_type(path, type.element.kind, entry.reading) is not None:
+    sink = sink_type(path, type.element.kind, entry.reading)
+    if sink is not None and sink.any_axis:
+        return ""
+    advice, endings = f"; write it with `--out {name}=FILE.npy`", endings_in_order(type.element.kind, len(type.shape))
+    if not endings or sink is not None:
         return advice
     return f"{advice}; where its rows come in order FILE may also end in {', '.join(endings)}"
 

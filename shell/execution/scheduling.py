@@ -133,9 +133,9 @@ def stored_for(
     if scheduling.cluster is not None and (files or outputs):
         from ...backend.run.cluster.seeing import seen_by_all
 
-        cluster, folders = scheduling.cluster.cluster, {os.path.dirname(one.path) for one in outputs.values()}
+        cluster, folders = scheduling.cluster.cluster, {os.path.dirname(one.file) for one in outputs.values()}
         inputs, shared = seen_by_all(cluster, storable(core, bound, files), folders)
-        stored = {**inputs, **{name: one for name, one in outputs.items() if os.path.dirname(one.path) in shared}}
+        stored = {**inputs, **{name: one for name, one in outputs.items() if os.path.dirname(one.file) in shared}}
         profile = cluster.profile_for(stored.values())
     elif profile.has_stores:
         stored = {**storable(core, bound, files)}

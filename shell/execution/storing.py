@@ -9,14 +9,10 @@ Neighbours: `scheduling` (plans with them), `session` and `embedding.programs` (
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ...lang.diagnostics import RhoError
-from ...lang.reading_clauses import AS_WRITTEN
-from ...typechecker.elements import Kind
 from ..cli.streams import stream_of
 
 if TYPE_CHECKING:
@@ -52,10 +48,10 @@ def storable(core: Core, bound: BoundGraph, files: Mapping[str, InputFile]) -> d
 
 
 def writable(core: Core, bound: BoundGraph, paths: Mapping[str, str], permissions: Permissions) -> dict[str, StoredOutput]:
-    """The outputs that can be written where they are made, by `output NAME`: numbers to an npy file of their own, as many as are
-    known, of a value that a phase makes and no other output is of."""
+    """The outputs that can be written where they are made, by `output NAME`: numbers to a file of their own that has known places
+    for them, as many as are known, of a value that a phase makes and no other output is of."""
     from ...backend.graph.phases import Constant, Input, Output
-    from ...backend.run.files.stored import StoredOutput
+    from ...backend.run.files.stored import stored_output
     from ...backend.schedule.facts.sharding import shape_of
     from ...backend.schedule.facts.stores import written_as
 
@@ -64,13 +60,13 @@ def writable(core: Core, bound: BoundGraph, paths: Mapping[str, str], permission
     found: dict[str, StoredOutput] = {}
     for entry in core.outputs:
         phase, path = outputs.get(entry.name), paths.get(entry.name, "")
-        if phase is None or not path.lower().endswith(".npy") or stream_of(path) is not None or not permissions.may_write(path):
+        if phase is None or not path or stream_of(path) is not None or not permissions.may_write(path):
             continue
         shape, kind = shape_of(phase.arg, bound.graph.types), bound.graph.types[phase.arg].element.kind
         alone = [*paths.values()].count(path) == 1 and sum(one.arg == phase.arg for one in outputs.values()) == 1
-        numbers = kind is not Kind.CHAR and entry.reading == AS_WRITTEN
-        if shape and 0 not in shape and numbers and alone and phase.arg not in given:
-            found[written_as(entry.name)] = StoredOutput(os.path.realpath(path), kind, shape, 0, path, entry.span)
+        made = stored_output(path, kind, shape, entry.name, entry.reading, entry.span) if shape and 0 not in shape else None
+        if made is not None and alone and phase.arg not in given:
+            found[written_as(entry.name)] = made
     return found
 
 
@@ -99,35 +95,30 @@ def with_files(
 
 def run_there(loaded: Loaded, values: Mapping[str, Any], observe: Observer | None) -> Results:
     """A program that runs elsewhere, on `values` beside what files hold; what it writes itself lies beside its targets then."""
-    from ...backend.run.files.npy_rows import NpySink
-    from ...backend.run.files.reading import located
     from ...backend.run.files.stored import StoredInput, StoredOutput
-    from ...backend.run.files.writing import system_trouble
     from ...backend.run.machine import Shown
     from ...backend.schedule.facts.stores import written_as
 
     there, plan = loaded.elsewhere, loaded.plan
     assert there is not None
     inputs = {name: one for name, one in loaded.stored.items() if isinstance(one, StoredInput)}
-    sinks: dict[str, NpySink] = {}
-    begun: dict[str, StoredOutput] = {}
+    written = {name: one.anew() for name, one in loaded.stored.items() if isinstance(one, StoredOutput)}
     try:
-        for name, one in loaded.stored.items():
-            if isinstance(one, StoredOutput):
-                sinks[name] = sink = NpySink(one.shown, one.kind, one.shape)
-                with located(one.shown, one.span), system_trouble():
-                    sink.begin()
-                begun[name] = replace(one, path=sink.temporary, start=sink.start)
+        for one in written.values():
+            one.begin()
+        given = {**values, **written}
         results = with_files(
-            loaded.core, loaded.files, loaded.bound.sizes, inputs, lambda read: there(plan, {**values, **read, **begun}, observe)
+            loaded.core, loaded.files, loaded.bound.sizes, inputs, lambda read: there(plan, {**given, **read}, observe)
         )
-        for name, sink in sinks.items():
-            with located(begun[name].shown, begun[name].span), system_trouble():
-                sink.written_elsewhere()
-                sink.end()
+        for one in written.values():
+            one.end()
     except BaseException:
-        for sink in sinks.values():
-            sink.discard()
+        for one in written.values():
+            one.sink.discard()
         raise
-    written = {name: Shown(shown.kind, sinks.get(written_as(name), shown.value)) for name, shown in results.outputs.items()}
-    return results._replace(outputs=written)
+    outputs = dict(results.outputs)
+    for name in outputs:
+        if written_as(name) in written:
+            sink = written[written_as(name)].sink
+            outputs[name] = Shown(sink.kind, sink)
+    return results._replace(outputs=outputs)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import signal
+import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -19,9 +20,10 @@ from rho import backend
 from rho.backend.devices.profile import STORE, Backend, DeviceProfile, LinkProfile, Profile
 from rho.backend.reference import interpret
 from rho.backend.run.cluster import resident
+from rho.backend.run.cluster.shares import Process
 from rho.backend.run.cluster.shipping import shipment
-from rho.backend.run.files import Wanted, prepare_values, write_together
-from rho.backend.run.files.npy_rows import NpySink
+from rho.backend.run.cluster.wire import Lost
+from rho.backend.run.files import Wanted, prepare_values, write_together, zarr_writing
 from rho.backend.run.files.stored import StoredInput, mark_of, stored_input
 from rho.backend.run.values import to_numpy
 from rho.backend.schedule.facts.stores import written_as
@@ -91,9 +93,9 @@ def test_random_programs(threads: Threads, tmp_path: Path, seed: int) -> None:
     bound = backend.load(core, data)
     alone = backend.execute(backend.plan(bound), bound, data)
     stored = saved(tmp_path, data, {entry.name: core.types[entry.value].element.kind for entry in core.inputs})
-    targets = {entry.name: str(tmp_path / f"{entry.name}-out.npy") for entry in core.outputs}
-    able = writable(core, bound, targets, EVERYTHING)
-    sinks = {name: (one, NpySink(one.path, one.kind, one.shape)) for name, one in able.items()}
+    endings = ["npy", "zarr.zip"]
+    targets = {entry.name: str(tmp_path / f"{entry.name}-out.{chance.choice(endings)}") for entry in core.outputs}
+    sinks = writable(core, bound, targets, EVERYTHING)
     there, given = replace(bound, lies=dict.fromkeys((*stored, *sinks), "files")), ticks_of(chance)
     here = lambda phase, group, cut, ns: None if group.id == "files" else given(phase, group, cut, ns)  # noqa: E731
     made = problem_of(there, with_files(topology(chance)), given=here)
@@ -101,18 +103,20 @@ def test_random_programs(threads: Threads, tmp_path: Path, seed: int) -> None:
         assert answer is not None
         plan = plan_of(made, answer)
         assert not check_plan(plan, there)
-        begun = {}
-        for name, (one, sink) in sinks.items():
-            sink.begin()
-            begun[name] = replace(one, path=sink.temporary, start=sink.start)
+        begun = {name: one.anew() for name, one in sinks.items()}
+        for one in begun.values():
+            one.begin()
         found = run_on(threads, plan, there, data | stored | begun)
         outputs = {}
         for name, shown in found.outputs.items():
-            path = begun[written_as(name)].path if written_as(name) in begun else ""
-            outputs[name] = shown._replace(value=np.load(path)) if path else shown
+            one = begun.get(written_as(name))
+            if one is not None:
+                one.end()
+                shown = shown._replace(value=one.sink.values())
+            outputs[name] = shown
         assert same_bits(found._replace(outputs=outputs), alone)
-        for _, sink in sinks.values():
-            sink.discard()
+        for one in begun.values():
+            one.sink.discard()
 
 
 PROGRAMS = {
@@ -339,19 +343,24 @@ def writers(plan: Plan) -> set[str]:
     return {str(step.source) for step in steps if step.target == "files"}
 
 
+@pytest.mark.parametrize("suffix", ["npy", "zarr.zip"])
 @pytest.mark.parametrize(
     "text",
     [SHARED, SHARED.replace("√1+x×x", "x>0"), SHARED.replace("√1+x×x", "⌊x×100")]
     + [f'input m : f64[r c] ← "m.npy"\noutput y ← {y}\n' for y in ("⍉m", "m+1", "+/m", "m[⍋+/m;]")],
 )  # fmt: skip
-def test_outputs_are_written_where_they_are_made(cluster: rho.Cluster, files: Path, tmp_path: Path, text: str) -> None:
-    made = saved_by(cluster, files, text, tmp_path / "there.npy")
-    alone = saved_by(cluster, files, text, tmp_path / "home.npy", in_place=False)
+def test_outputs_are_written_where_they_are_made(
+    cluster: rho.Cluster, files: Path, tmp_path: Path, text: str, suffix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(zarr_writing, "CHUNK", 1 << 18)
+    made = saved_by(cluster, files, text, tmp_path / f"there.{suffix}")
+    alone = saved_by(cluster, files, text, tmp_path / f"home.{suffix}", in_place=False)
     assert writers(made) and not writers(alone)
     if text.startswith(SHARED[:12]):
         assert writers(made) == {"w0", "w1"}
-    assert (tmp_path / "there.npy").read_bytes() == (tmp_path / "home.npy").read_bytes()
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["home.npy", "there.npy"]
+    assert (tmp_path / f"there.{suffix}").read_bytes() == (tmp_path / f"home.{suffix}").read_bytes()
+    assert suffix == "npy" or zipfile.ZipFile(tmp_path / "there.zarr.zip").testzip() is None
+    assert sorted(path.name for path in tmp_path.iterdir()) == [f"home.{suffix}", f"there.{suffix}"]
 
 
 def test_an_output_that_is_an_input_is_written_at_home(cluster: rho.Cluster, files: Path, tmp_path: Path) -> None:
@@ -382,3 +391,21 @@ def test_outputs_in_a_folder_that_a_worker_does_not_see_are_written_at_home(
     assert readers(made) == {"w0", "w1"} and not writers(made)
     x = np.load(files / "x.npy")
     assert np.array_equal(np.load(tmp_path / "y.npy"), np.sqrt(1 + x * x))
+
+
+@pytest.mark.parametrize("suffix", ["npy", "zarr.zip"])
+def test_outputs_are_written_anew_by_those_who_are_left(cluster: rho.Cluster, files: Path, tmp_path: Path, suffix: str) -> None:
+    home, told = cluster.attachment.cluster, list[str]()
+    attempt, home.tell = home.attempt, told.append
+
+    def lost(*given: Any) -> Any:
+        home.attempt = attempt
+        attempt(*given)
+        raise Lost(Process(1), "it was lost when all was written")
+
+    text = 'input m : f64[r c] ← "m.npy"\noutput y ← m+1\n'
+    saved_by(cluster, files, text, tmp_path / f"home.{suffix}", in_place=False)
+    home.attempt = lost
+    assert writers(saved_by(cluster, files, text, tmp_path / f"there.{suffix}"))
+    assert len(told) == 1
+    assert (tmp_path / f"there.{suffix}").read_bytes() == (tmp_path / f"home.{suffix}").read_bytes()

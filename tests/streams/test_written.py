@@ -74,6 +74,17 @@ def test_columns_and_chunks_are_those_of_the_whole_value(suffix: str, tmp_path: 
     assert not temporaries.live()
 
 
+def test_chunks_are_written_in_any_order(tmp_path: Path) -> None:
+    np.save(tmp_path / "m.npy", np.random.default_rng(3).random((200_003, 7)))
+    written = []
+    for limit in (None, 4_000_000):
+        program = loaded("input m : f64[r 7] where r ≥ 8\nz ← ⍉m\noutput z", tmp_path, limit, suffix="zarr.zip")
+        assert bool(program.plan.stores) == (limit is not None)
+        store(program)
+        written.append(Path(program.request.outputs["z"]).read_bytes())
+    assert written[0] == written[1]
+
+
 def test_what_a_block_of_text_takes_is_in_the_plan(folder: Path) -> None:
     assert loaded(TEXTS["a vector"], folder, TextSink.beside // 2).plan.stores
     with pytest.raises(Refused, match="E702") as caught:

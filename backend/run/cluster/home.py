@@ -182,7 +182,11 @@ class Cluster:
         try:
             self.running = epoch
             epoch.take_workers()
-            stored = {name: inputs[name].facts() for name in lying_in(plan, bound)}
+            lying = {name: inputs[name] for name in lying_in(plan, bound)}
+            epoch.outputs = {name: one for name, one in lying.items() if isinstance(one, StoredOutput)}
+            for one in epoch.outputs.values():
+                one.sink.forget()
+            stored = {name: one.facts() for name, one in lying.items()}
             epoch.ship(shipment(plan, without), stored, observed=observe is not None)
             results = epoch.execute(bound, inputs, observe)
             clean = True
@@ -290,6 +294,7 @@ class _Epoch:
         self.workers: list[Worker] = []
         self.links: dict[Process, Connection] = {}
         self.crossing = Crossing(shares, HOME, self.name, self.links, self.failed)
+        self.outputs: Mapping[str, StoredOutput] = {}
         self.settling: threading.Thread | None = None
         self.forget: Callable[[], None] | None = None
         """Takes it from the dashboard."""
@@ -338,6 +343,8 @@ class _Epoch:
                 raise WorkerFault(worker.member.address, f"failed: {said['fault']}", said)
             if "failure" in said:
                 failures.append((tuple(said["start"]), said["queue"], failure_of(said["failure"])))
+            for name, told in said.get("written", {}).items():
+                self.outputs[name].sink.hear(told)
         if failures:
             raise min(failures, key=lambda one: one[:2])[2]
         assert results is not None

@@ -31,7 +31,7 @@ from ...schedule.plan.model import Plan
 from ...schedule.plan.parts import DeviceId
 from ..distributed import Pace
 from ..executor import execute_plan
-from ..files.stored import StoredInput, from_facts
+from ..files.stored import StoredInput, StoredOutput, from_facts
 from ..machine import Machine
 from ..threads import interrupt
 from ..watching import WATCHER
@@ -309,6 +309,8 @@ class WorkersRun:
             inputs = {name: from_facts(facts) for name, facts in self.facts["inputs"].items()}
             backends = self.crossing.backends()
             execute_plan(self.plan, self.bound, inputs, backends, self.journal, pace=Pace.THREADS, others=self.crossing)
+            outputs = {name: one.sink.told() for name, one in inputs.items() if isinstance(one, StoredOutput) and one.sink.came}
+            said |= {"written": outputs} if outputs else {}
             if self.journal is not None:
                 self.home.send(Kind.TIMES, {"run": self.facts["run"], "span": self.journal.span}, [self.journal.rows()])
         except RunFailed as failure:

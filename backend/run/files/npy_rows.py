@@ -1,27 +1,27 @@
 """Rows of an npy file: read by `preadv` where they lie, and written where they come to lie.
 
 A source says nothing of the file but what its header says; that the file stays as it was is asked for again after each pass.
- A sink is a temporary beside its target until the outputs of the run are renamed together (`writing.write_together`).
 
-Neighbours: `npy` (the header), `backend.run.streams` (reads ahead, and writes as results come), `lang.replacing`.
+Neighbours: `npy` (the header), `placed_rows` (writing), `backend.run.streams` (reads ahead, and writes as results come).
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import lru_cache
 from math import prod
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
-from ....lang.codes import Code
 from ....lang.opening import open_regular
-from ....lang.replacing import Replacement
 from ....typechecker.elements import Kind
 from . import npy
 from .content import Content, length_of, suffix_of
 from .filling import is_direct, new_array
-from .trouble import FileTrouble, damaged, system_errors
+from .placed_rows import Piece, PlacedSink, fill, write_at
+from .trouble import damaged, system_errors
 
 BLOCK: Final = 1 << 20
 """Bytes of stored items that are converted at a time."""
@@ -96,7 +96,7 @@ class NpySource:
         at = self.start + first * self.row_bytes
         if self.direct:
             with system_errors():
-                _fill(handle, into.reshape(-1).view(numpy.uint8).data, at)
+                fill(handle, into.reshape(-1).view(numpy.uint8).data, at)
             return
         self._convert(handle, at, into.reshape(-1))
 
@@ -110,17 +110,8 @@ class NpySource:
         for place in range(0, len(items), step):
             part = raw[: min(step, len(items) - place)]
             with system_errors():
-                _fill(handle, part.view(numpy.uint8).data, at + place * stored.itemsize)
+                fill(handle, part.view(numpy.uint8).data, at + place * stored.itemsize)
             items[place : place + len(part)] = part.view(numpy.uint8) != 0 if stored.kind == "b" else part
-
-
-def _fill(handle: int, room: memoryview, at: int) -> None:
-    filled = 0
-    while filled < len(room):
-        count = os.preadv(handle, [room[filled:]], at + filled)
-        if not count:
-            raise damaged("ended while it was read")
-        filled += count
 
 
 def identity(handle: int) -> tuple[int, ...]:
@@ -143,76 +134,30 @@ def npy_source(path: str, kind: Kind, shape: tuple[int, ...]) -> NpySource | Non
 
 
 @dataclass(slots=True)
-class NpySink:
-    """A new npy file, whose items come a slab after the other.  It has what a value has to be spoken of, and no data."""
+class NpySink(PlacedSink):
+    """A new npy file, in which the items lie as in the array."""
 
-    beside: ClassVar[int] = 0
-    any_axis: ClassVar[bool] = True
+    def prepare(self) -> None:
+        header = _header(self.kind, self.shape)
+        write_at(self.handle, header, 0)
+        self.reserve(len(header) + prod(self.shape) * self.dtype.itemsize)
 
-    path: str
-    kind: Kind
-    shape: tuple[int, ...]
-    name: str = ""
-    """Of the output, which an npy file does not say."""
-    written: Replacement = field(default_factory=Replacement)
-    handle: int = -1
-    start: int = 0
-    _left: int = 0
-    """Bytes that have not come yet."""
+    def pieces(self, at: int, count: int) -> Iterator[Piece]:
+        yield 0, at, 0, count
 
-    @property
-    def dtype(self) -> Any:
-        return new_array((0,), self.kind).dtype
+    def finish(self) -> None:
+        """The header says all."""
 
-    def begin(self) -> None:
-        """The header, and room for all of it.  OSError."""
-        import io
+    def start_of(self, chunk: int) -> int:
+        return len(_header(self.kind, self.shape))
 
-        import numpy
 
-        self.handle = self.written.begin(self.path)
-        header, described = io.BytesIO(), numpy.lib.format.dtype_to_descr(self.dtype)
-        numpy.lib.format.write_array_header_1_0(
-            header, {"descr": described, "fortran_order": False, "shape": self.shape}
-        )  # fmt: skip
-        self.start = len(header.getvalue())
-        data = prod(self.shape) * self.dtype.itemsize
-        self._left = self.start + data
-        self._write(memoryview(header.getvalue()), 0)
-        if data and hasattr(os, "posix_fallocate"):
-            os.posix_fallocate(self.handle, 0, self.start + data)
+@lru_cache(64)
+def _header(kind: Kind, shape: tuple[int, ...]) -> bytes:
+    import io
 
-    @property
-    def temporary(self) -> str:
-        """Where it is written."""
-        return self.written.temporaries[0]
+    import numpy
 
-    def put(self, slab: Any, axis: int, first: int) -> None:
-        """Items from `first` on along an axis, all of the others'.  OSError."""
-        import numpy
-
-        runs = numpy.ascontiguousarray(slab).reshape(prod(self.shape[:axis]), -1).view(numpy.uint8)
-        step = prod(self.shape[axis + 1 :]) * self.dtype.itemsize
-        for place, run in enumerate(runs):
-            self._write(run.data, self.start + (place * self.shape[axis] + first) * step)
-
-    def written_elsewhere(self) -> None:
-        """Others have put all of it into the file."""
-        self._left = 0
-
-    def end(self) -> None:
-        """That was all.  OSError."""
-        if self._left or self.start + prod(self.shape) * self.dtype.itemsize != os.fstat(self.handle).st_size:
-            raise FileTrouble(Code.E708, "was not written whole")
-        self.written.end(self.handle)
-
-    def discard(self) -> None:
-        """Nothing of it stays, unless it has been renamed."""
-        self.written.__exit__(None, None, None)
-
-    def _write(self, data: memoryview, at: int) -> None:
-        os.lseek(self.handle, at, os.SEEK_SET)
-        done = 0
-        while done < len(data):
-            done += os.write(self.handle, data[done:])
-        self._left -= len(data)
+    header, described = io.BytesIO(), numpy.lib.format.dtype_to_descr(new_array((0,), kind).dtype)
+    numpy.lib.format.write_array_header_1_0(header, {"descr": described, "fortran_order": False, "shape": shape})  # fmt: skip
+    return header.getvalue()

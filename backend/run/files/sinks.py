@@ -1,10 +1,10 @@
 """Which outputs can be written some rows at a time, and how.
 
-A sink is a new file of items of `kind`, which come a slab after the other, in order: `begin`, `put(slab, axis, first)`, `end`, or
+A sink is a new file of items of `kind`, which come a slab after the other: `begin`, `put(slab, axis, first)`, `end`, or
 `discard`.  It has what a value has to be spoken of, and no data; its type says `beside`, the bytes of memory that writing takes,
-and `any_axis`, whether slabs may lie along any axis or only be rows.
+and `any_axis`, whether slabs may lie along any axis and come in any order, or are rows that come in order.
 
-Neighbours: `npy_rows`, `ordered_rows` (the ways); `backend.run.streams` writes so; `writing` writes whole; `rows` reads.
+Neighbours: `placed_rows`, `ordered_rows` (the ways); `backend.run.streams` writes so; `writing` writes whole; `rows` reads.
 """
 
 from __future__ import annotations
@@ -18,23 +18,24 @@ from .delimited_writing import TextSink
 from .npy_rows import NpySink
 from .ordered_rows import OrderedSink
 from .parquet_writing import ParquetSink
+from .placed_rows import PlacedSink
 from .zarr_writing import ZarrSink
 
-RowSink: TypeAlias = NpySink | OrderedSink
+RowSink: TypeAlias = PlacedSink | OrderedSink
 
-_IN_ORDER: Final[dict[str, type[OrderedSink]]] = {
+_OF_NUMBERS: Final[dict[str, type[PlacedSink] | type[OrderedSink]]] = {
     ".csv": TextSink, ".tsv": TextSink, ".parquet": ParquetSink, ".zarr": ZarrSink,
 }  # fmt: skip
 
 
-def sink_type(path: str, kind: Kind, reading: Reading) -> type[NpySink] | type[OrderedSink] | None:
+def sink_type(path: str, kind: Kind, reading: Reading) -> type[PlacedSink] | type[OrderedSink] | None:
     """What takes the rows of an output to a file of this name; None where its format takes it only as a whole."""
     suffix = suffix_of(path)
     if reading != AS_WRITTEN:
         return None
     if suffix == ".npy":
         return NpySink
-    return _IN_ORDER.get(suffix) if kind is not Kind.CHAR else None
+    return _OF_NUMBERS.get(suffix) if kind is not Kind.CHAR else None
 
 
 def endings_in_order(kind: Kind, rank: int) -> tuple[str, ...]:

@@ -9,7 +9,8 @@ Neighbours: `rows` (reads), `cluster.home` (asks workers for marks), `cluster.re
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import astuple, dataclass, replace
 from functools import cached_property
 from hashlib import sha256
@@ -25,10 +26,11 @@ from ...schedule.plan.model import Box
 from ..cpu import CpuBackend
 from .filling import new_array
 from .memory import bytes_of
-from .npy_rows import NpySink
+from .placed_rows import PlacedSink
 from .reading import Wanted, located, split_member
 from .records import Place
 from .rows import RowSource, places_of, row_source
+from .sinks import sink_type
 from .trouble import damaged, system_errors
 from .writing import system_trouble
 
@@ -140,51 +142,86 @@ class StoredInput:
         }  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class StoredOutput:
-    """An npy file in the making, into which whoever makes a part of the value writes it.  `path`: of the temporary, whose data
-    begin at `start`; `shown` is how messages name the file that it becomes."""
+    """An output's file, into which whoever makes a part of the value writes it.  `path`: of the temporary, once it is begun."""
 
-    path: str
-    kind: Kind
-    shape: tuple[int, ...]
-    start: int
-    shown: str
+    sink: PlacedSink
     span: Span
+    path: str = ""
 
     @property
     def file(self) -> str:
-        return self.path
+        return os.path.realpath(self.sink.path)
+
+    def anew(self) -> StoredOutput:
+        """For a run of its own."""
+        sink = self.sink
+        return StoredOutput(type(sink)(sink.path, sink.kind, sink.shape, sink.name), self.span)
+
+    def begin(self) -> None:
+        """RunFailed E708."""
+        with self.writing():
+            self.sink.begin()
+            self.path = self.sink.temporary
+
+    def end(self) -> None:
+        """All of it is written.  RunFailed E708."""
+        with self.writing():
+            self.sink.end()
 
     def write(self, box: Box | None, array: Any) -> None:
         """What is in a box, which is cut along one axis.  RunFailed E708."""
-        cut = [(axis, part[0]) for axis, part in enumerate(box or ()) if part != (0, self.shape[axis])]
+        cut = [(axis, part[0]) for axis, part in enumerate(box or ()) if part != (0, self.sink.shape[axis])]
         certain(len(cut) < 2, "plans cut one axis")
-        axis, first = cut[0] if cut else (0, 0)
-        with located(self.shown, self.span), system_trouble():
-            handle = os.open(self.path, os.O_WRONLY | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0))
-            try:
-                NpySink(self.path, self.kind, self.shape, handle=handle, start=self.start).put(array, axis, first)
-            finally:
-                os.close(handle)
+        with self.writing(), self.opened():
+            self.sink.put(array, *(cut[0] if cut else (0, 0)))
+
+    @contextmanager
+    def opened(self) -> Iterator[None]:
+        """Where the file was not begun in this process, it is open while the block lasts.  OSError."""
+        if self.sink.handle >= 0:
+            yield
+            return
+        self.sink.handle = os.open(self.path, os.O_WRONLY | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0))
+        try:
+            yield
+        finally:
+            os.close(self.sink.handle)
+            self.sink.handle = -1
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        with located(self.sink.path, self.span), system_trouble():
+            yield
 
     def facts(self) -> dict[str, Any]:
+        """As JSON has it."""
         return {
-            "path": self.path, "kind": self.kind.value, "shape": self.shape, "shown": self.shown,
-            "span": [self.span.file, self.span.start, self.span.end], "start": self.start,
+            "path": self.path, "kind": self.sink.kind.value, "shape": self.sink.shape, "shown": self.sink.path,
+            "span": [self.span.file, self.span.start, self.span.end],
         }  # fmt: skip
 
 
 def from_facts(facts: Mapping[str, Any]) -> StoredInput | StoredOutput:
-    if "start" in facts:
-        named = facts["path"], Kind(facts["kind"]), tuple(facts["shape"])
-        return StoredOutput(*named, facts["start"], facts["shown"], Span(*facts["span"]))
+    kind, shape, shown, span = Kind(facts["kind"]), tuple(facts["shape"]), facts["shown"], Span(*facts["span"])
+    if "mark" not in facts:
+        made = stored_output(shown, kind, shape, "", AS_WRITTEN, span)
+        assert made is not None, "what is shipped is written in place"
+        made.path = facts["path"]
+        return made
     size, time, begins = facts["mark"]
     form, *clauses = facts["reading"]
-    return StoredInput(
-        facts["path"], Kind(facts["kind"]), tuple(facts["shape"]), facts["shown"], Span(*facts["span"]), (size, time, begins),
-        Reading(Form[form], *clauses), tuple((record, byte, line) for record, byte, line in facts["places"]),
-    )  # fmt: skip
+    places = tuple((record, byte, line) for record, byte, line in facts["places"])
+    return StoredInput(facts["path"], kind, shape, shown, span, (size, time, begins), Reading(Form[form], *clauses), places)
+
+
+def stored_output(
+    path: str, kind: Kind, shape: tuple[int, ...], name: str, reading: Reading, span: Span
+) -> StoredOutput | None:  # fmt: skip
+    """An output of numbers whose file has places for them that are known; None: it has not."""
+    sink = sink_type(path, kind, reading) if kind is not Kind.CHAR else None
+    return StoredOutput(sink(path, kind, shape, name), span) if sink is not None and issubclass(sink, PlacedSink) else None
 
 
 def stored_input(path: str, wanted: Wanted, shape: tuple[int, ...]) -> StoredInput | None:

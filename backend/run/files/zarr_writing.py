@@ -3,29 +3,30 @@
 One file is replaced whole or not at all, which a folder is not; `zarr.storage.ZipStore` opens it, and so does
 `zarr_store`.  Chunks are of whole rows as far as they fit, not compressed, each a member that can be read on its own.
 
-Source: the specification of Zarr version 3 (core).  Neighbours: `zarr_store` (the other way), `ordered_rows`.
+Source: the specification of Zarr version 3 (core).  Neighbours: `zarr_store` (the other way), `placed_rows`, `stored_members`.
 """
 
 from __future__ import annotations
 
 import json
 import math
-import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
-from typing import Any, BinaryIO, ClassVar, Final
+from typing import Any, BinaryIO, Final
 
 from ....lang.codes import Code
 from ....typechecker.elements import Kind
 from ..values import NUMPY_NAMES
-from .ordered_rows import OrderedSink
+from .checksums import Parts
+from .placed_rows import Piece, PlacedSink, write_at
+from .stored_members import Member, directory, members_of
 from .trouble import FileTrouble
 
 CHUNK: Final = 1 << 22
 """Bytes of a chunk, at most."""
 _SUFFIX: Final = ".zarr.zip"
-_MADE: Final = (1980, 1, 1, 0, 0, 0)
-"""When members were made, as the first moment that zip files know: equal values give equal files."""
 
 
 def require_writable(path: str, kind: Kind) -> None:
@@ -41,12 +42,13 @@ def require_writable(path: str, kind: Kind) -> None:
 
 def write(file: BinaryIO, values: Any, kind: Kind) -> None:
     """A NumPy array of the kind.  OSError."""
-    writer = ZarrRows(file, kind, values.shape)
-    for start in range(0, len(values) if values.ndim else 0, writer.step):
-        writer.put(values[start : start + writer.step])
-    if not values.ndim:
-        writer.put(values)
-    writer.end()
+    sink = ZarrSink(_SUFFIX, kind, values.shape, handle=file.fileno())
+    sink.prepare()
+    rows = values if values.ndim else values.reshape(1)
+    step = max(1, CHUNK // max(1, rows[:1].nbytes))
+    for start in range(0, len(rows), step):
+        sink.put(rows[start : start + step], 0, start)
+    sink.finish()
 
 
 def chunks_of(shape: Sequence[int], item: int) -> tuple[int, ...]:
@@ -58,69 +60,46 @@ def chunks_of(shape: Sequence[int], item: int) -> tuple[int, ...]:
     return tuple(chunks)
 
 
-class ZarrRows:
-    """Chunks of a new file, a row of chunks after the other.  `step`: rows of a chunk."""
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """Where everything lies.  A *line* is the items along the axis that chunks cut, with those of the axes behind it: a chunk is
+    some of a line, one behind the other, and what lies beyond the array is 0."""
 
-    def __init__(self, file: BinaryIO, kind: Kind, shape: tuple[int, ...]) -> None:
-        import numpy
+    members: tuple[Member, ...]
+    """`zarr.json`, and the chunks."""
+    line: int
+    chunk: int
+    """Bytes."""
 
-        self.shape, self.chunks = shape, chunks_of(shape, numpy.dtype(NUMPY_NAMES[kind]).itemsize)
-        self.step = self.chunks[0] if shape else 1
-        self._zip = zipfile.ZipFile(file, "w", zipfile.ZIP_STORED)
-        self._waiting: Any = numpy.empty((self.step if self.step > 1 else 0, *shape[1:]), NUMPY_NAMES[kind])
-        self._count = self._done = 0
-        self._member("zarr.json", json.dumps(_metadata(kind, shape, self.chunks), indent=2).encode())
-
-    def put(self, rows: Any) -> None:
-        if not self.shape:
-            self._member("c", rows.tobytes())
-            return
-        while len(rows):
-            if not self._count and len(rows) >= self.step:
-                self._write(rows[: self.step])
-                rows = rows[self.step :]
-                continue
-            taken = rows[: self.step - self._count]
-            self._waiting[self._count : self._count + len(taken)] = taken
-            self._count, rows = self._count + len(taken), rows[len(taken) :]
-            if self._count == self.step:
-                self._write(self._waiting)
-
-    def end(self) -> None:
-        if self._count:
-            self._write(self._waiting[: self._count])
-        self._zip.close()
-
-    def _write(self, rows: Any) -> None:
-        """The chunks of so many rows; what lies beyond the array is 0."""
-        import numpy
-
-        inner = zip(self.shape[1:], self.chunks[1:], strict=True)
-        for place in product(*(range(-(-size // chunk)) for size, chunk in inner)):
-            parts = [slice(at * chunk, (at + 1) * chunk) for at, chunk in zip(place, self.chunks[1:], strict=True)]
-            items = rows[(slice(None), *parts)]
-            chunk = numpy.zeros(self.chunks, items.dtype)
-            chunk[tuple(map(slice, items.shape))] = items
-            little = chunk.astype(chunk.dtype.newbyteorder("<"), copy=False)
-            self._member("/".join(map(str, ("c", self._done, *place))), little.tobytes())
-        self._count, self._done = 0, self._done + 1
-
-    def _member(self, name: str, content: bytes) -> None:
-        self._zip.writestr(zipfile.ZipInfo(name, _MADE), content)
+    @property
+    def of_line(self) -> int:
+        """Chunks."""
+        return -(-self.line // self.chunk)
 
 
-def _metadata(kind: Kind, shape: tuple[int, ...], chunks: tuple[int, ...]) -> dict[str, Any]:
+@lru_cache(64)
+def _layout(kind: Kind, shape: tuple[int, ...], chunks: tuple[int, ...], item: int) -> _Layout:
+    cut = max((axis for axis, chunk in enumerate(chunks) if chunk < shape[axis]), default=0)
+    places = product(*(range(-(-size // chunk)) for size, chunk in zip(shape, chunks, strict=True)))
+    chunk = math.prod(chunks) * item
+    named = (("/".join(map(str, ("c", *place))), chunk) for place in places)
+    head = ("zarr.json", len(_metadata(kind, shape, chunks)))
+    return _Layout(tuple(members_of((head, *named))), math.prod(shape[cut:]) * item, chunk)
+
+
+def _metadata(kind: Kind, shape: tuple[int, ...], chunks: tuple[int, ...]) -> bytes:
     fill: Any = {Kind.BOOL: False, Kind.C64: [0.0, 0.0], Kind.C128: [0.0, 0.0]}.get(kind, 0)
-    return {
+    found = {
         "zarr_format": 3, "node_type": "array", "shape": shape, "data_type": NUMPY_NAMES[kind], "fill_value": fill,
         "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": chunks}},
         "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
         "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}], "attributes": {},
     }  # fmt: skip
+    return json.dumps(found, indent=2).encode()
 
 
 def writing_bytes(kind: Kind, shape: tuple[int, ...]) -> int:
-    """Beside the array: rows that wait, if several make a chunk, a chunk, and its bytes."""
+    """Beside the array: a chunk, if its rows lie apart, and its bytes."""
     import numpy
 
     item = numpy.dtype(NUMPY_NAMES[kind]).itemsize
@@ -128,13 +107,71 @@ def writing_bytes(kind: Kind, shape: tuple[int, ...]) -> int:
     return 4 * math.prod(chunks) * item
 
 
-class ZarrSink(OrderedSink):
-    """Rows of a new zarr file; a row is no larger than a chunk."""
+@dataclass(slots=True)
+class ZarrSink(PlacedSink):
+    """A new zarr file.  Chunks are written into; their checksums follow at the end."""
 
-    beside: ClassVar[int] = 5 * CHUNK
+    _sums: Parts | None = None
 
-    def require(self) -> None:
+    @property
+    def dtype(self) -> Any:
+        import numpy
+
+        return numpy.dtype(NUMPY_NAMES[self.kind]).newbyteorder("<")
+
+    @property
+    def chunks(self) -> tuple[int, ...]:
+        return chunks_of(self.shape, self.dtype.itemsize)
+
+    @property
+    def layout(self) -> _Layout:
+        return _layout(self.kind, self.shape, self.chunks, self.dtype.itemsize)
+
+    @property
+    def sums(self) -> Parts:
+        if self._sums is None:
+            self._sums = Parts([member.size for member in self.layout.members])
+        return self._sums
+
+    def prepare(self) -> None:
         require_writable(self.path, self.kind)
+        members, about = self.layout.members, _metadata(self.kind, self.shape, self.chunks)
+        self.reserve(members[-1].end + len(directory(members, [0] * len(members))))
+        write_at(self.handle, about, members[0].start)
+        self.sums.add(0, 0, about)
 
-    def writer(self, file: BinaryIO) -> ZarrRows:
-        return ZarrRows(file, self.kind, self.shape)
+    def pieces(self, at: int, count: int) -> Iterator[Piece]:
+        layout, done = self.layout, 0
+        while done < count:
+            line, along = divmod(at + done, layout.line)
+            chunk, place = divmod(along, layout.chunk)
+            taken = min(count - done, layout.chunk - place, layout.line - along)
+            yield 1 + line * layout.of_line + chunk, place, done, done + taken
+            done += taken
+
+    def start_of(self, chunk: int) -> int:
+        return self.layout.members[chunk].start
+
+    def note(self, chunk: int, at: int, data: memoryview) -> None:
+        self.came += len(data)
+        self.sums.add(chunk, at, data)
+
+    def told(self) -> dict[str, Any]:
+        self.sums.settle()
+        return {"came": self.came, "sums": [*self.sums.sums.items()]}
+
+    def hear(self, facts: dict[str, Any]) -> None:
+        self.came += facts["came"]
+        self.sums.join(dict(facts["sums"]))
+
+    def forget(self) -> None:
+        self.sums.settle()
+        self.came, self.sums.sums = 0, {0: self.sums.sums[0]}
+
+    def finish(self) -> None:
+        self.sums.settle()
+        members = self.layout.members
+        found = [self.sums.of(number) for number in range(len(members))]
+        for member, checksum in zip(members, found, strict=True):
+            write_at(self.handle, member.header(checksum), member.at)
+        write_at(self.handle, directory(members, found), members[-1].end)

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from rho.backend.run.files import check_writable, prepare_table, write_together, write_values
-from rho.backend.run.files.parquet_writing import ParquetRows
+from rho.backend.run.files.parquet_writing import ParquetSink
 from rho.backend.run.files.writing import prepare_values
-from rho.backend.run.files.zarr_writing import ZarrRows, chunks_of
+from rho.backend.run.files.zarr_writing import ZarrSink, chunks_of
 from rho.backend.run.values import to_numpy
 from rho.lang.diagnostics import RunFailed
 from rho.lang.reading_clauses import AS_WRITTEN, Form, Reading
@@ -77,11 +77,12 @@ def test_chunks_are_whole_rows_as_far_as_they_fit() -> None:
 def test_equal_values_give_equal_files_however_rows_come(suffix: str, tmp_path: Path) -> None:
     values, paths = np.random.default_rng(2).random((300_000, 3)), [tmp_path / f"{n}.{suffix}" for n in range(2)]
     write_values(str(paths[0]), values, F64, SPAN)
-    with open(paths[1], "wb") as file:
-        writer = ParquetRows(file, F64, values.shape, "values") if suffix == "parquet" else ZarrRows(file, F64, values.shape)
-        for start in range(0, len(values), 7_777):
-            writer.put(values[start : start + 7_777])
-        writer.end()
+    sink = (ParquetSink if suffix == "parquet" else ZarrSink)(str(paths[1]), F64, values.shape, "values")
+    sink.begin()
+    for start in range(0, len(values), 7_777):
+        sink.put(values[start : start + 7_777], 0, start)
+    sink.end()
+    write_together([prepare_values(str(paths[1]), sink, F64, SPAN)])
     assert paths[0].read_bytes() == paths[1].read_bytes()
 
 
