@@ -232,5 +232,5 @@ def test_a_plan_for_sizes_is_held_to_its_limit(folder: Path, rho: Rho) -> None:
 
 
 def test_a_loop_that_may_end_early_takes_at_most_so_long(folder: Path, rho: Rho) -> None:
-    (folder / "root.rho").write_text("input x : f64[n] ← \"x.npy\"\n{0.5×⍵+x÷⍵}⍣(50 ⋄ {1e¯9>⌈/|⍺-⍵})⊢x\n")
+    (folder / "root.rho").write_text('input x : f64[n m] ← "x.npy"\n{0.5×⍵+x÷⍵}⍣(50 ⋄ {∧/,1e¯9>|⍺-⍵})⊢x\n')
     assert "time    at most" in rho("plan", "root.rho").out
