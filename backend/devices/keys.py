@@ -13,9 +13,7 @@ it is the operations that `graph.registry` counts.  A measured profile has parts
     more NumPy call, both by bytes touched;
   * `row.add.f64`, `column.add.f64`: reducing 1024 runs of so many numbers, along and across; `line`: entering an innermost loop
     of that length 1024 times; `line.column`: the same where it reduces across;
-  * `turn`: an application in a loop that waits for the one before, `turn.exp` a transcendental one; `turn.line`, `turn.plane`: a
-    turn of a loop over rotations of a vector, or a table, by the bytes of its state before and after, and `….ends` beginning and
-    ending it (`turn.step`: earlier);
+  * `turn`: an application in a loop that waits for the one before, `turn.exp` a transcendental one;
   * `team`: what all threads take for so many nanoseconds of one, where helpers are woken, `team.reduced` of reductions whose
     partial results are joined, `team.long` of long loops, `team.rows` of chains along rows that make a number of each,
     `team.handed` where one thread has made an operand; `cut`, `cut.reduced`: what pieces take more where helpers sleep on.

@@ -86,7 +86,7 @@ def region_grains(
     known |= dict(zip((name for name in program.parameters if name not in known), map(number, region.sizes), strict=True))
     routines = [0 if one.phase is None else called(one.phase) / GRAIN for one in region.routines]
     time = _Time(rates, {view.name: view for view in program.views}, routines).block(program.body, known)
-    threads = rates.device.threads if region.cells else 1
+    threads = rates.device.threads if region.cells or runs_in_tiles(program) else 1
     return Grains(int(_LAUNCH * GRAIN + time * GRAIN / threads))
 
 

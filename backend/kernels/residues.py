@@ -16,7 +16,7 @@ keeps order; and y - q×x is a number of the kind, which one fused multiplicatio
 not the sign of y, one x more makes it the exact remainder.  This needs |q| < 2⁵² and a finite x; other items go through the C
 library.  Then the sign is brought to that of x, with one rounding, as NumPy and Python do.
 
-Neighbours: `scalar_text` (asks), `cuda_scalars` (the same on cards).
+Neighbours: `scalar_text` (asks), `loops.cuda.scalars` (the same on cards).
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ The meanings are those of `backend.scalar`, to the bit: no fast-math flag, no co
 zero.
 
 Neighbours: `vectors` (instructions), `residues`, `conversion_text`, `permutes` (words that are many instructions),
-`loops.llvm` (loops around this), `cuda_math` (the same on cards).
+`loops.llvm` (loops around this), `loops.cuda.mathematics` (the same on cards).
 """
 
 from __future__ import annotations

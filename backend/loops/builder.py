@@ -107,8 +107,8 @@ class Builder:
         self.statements.append(Load(name, view, indices, mask))
         return name
 
-    def store(self, view: str, indices: tuple[Index, ...], value: str, mask: str | None = None) -> None:
-        self.statements.append(Store(view, indices, value, mask))
+    def store(self, view: str, indices: tuple[Index, ...], value: str, mask: str | None = None, join: str | None = None) -> None:
+        self.statements.append(Store(view, indices, value, mask, join))
 
     def fail(self, check: int, condition: str, values: Sequence[str] = ()) -> None:
         self.statements.append(Fail(check, condition, tuple(values)))
@@ -141,9 +141,7 @@ class Builder:
                 carried, opened.inside, opened.yields, opened.results, strict=True
             )
         )
-        self.statements.append(
-            For(opened.index, tuple(lower), tuple(upper), kind, tuple(body), values, opened.until, step)
-        )
+        self.statements.append(For(opened.index, tuple(lower), tuple(upper), kind, tuple(body), values, opened.until, step))
 
     def range(self, kind: LoopKind, upper: Index, carried: Sequence[tuple[Kind, str, str | None]] = ()
               ) -> AbstractContextManager[OpenLoop]:  # fmt: skip

@@ -90,11 +90,6 @@ def problems(program: Program) -> tuple[Problem, ...]:
     return tuple(_Proofs(program).found)
 
 
-def exact_in_any_order(function: str, kind: Kind) -> bool:
-    """May a VECTOR loop join values of this kind so?"""
-    return is_exact_in_any_order(function, kind)
-
-
 def may_fail(node: Apply) -> bool:
     return node.function == "convert_checked" or (node.function in _FAILING and node.compute.is_float)
 
@@ -235,6 +230,8 @@ class _Rules:
             self.use(node.value, view.kind)
             if view.role is Role.INPUT:
                 self.wrong(f"{view.name} is only read")
+            if node.join is not None and not is_exact_in_any_order(node.join, view.kind):
+                self.wrong(f"{node.join} of {view.kind.value} is not exact in any order")
 
     def call(self, node: Call, around: tuple[For, ...]) -> None:
         for form in node.forms:
@@ -304,7 +301,7 @@ def _is_reduction(loop: For, carried: Carried) -> bool:
     node, function = readers[0], carried.reduction
     return (isinstance(node, Apply) and function is not None and node.function == function and node.name == carried.yielded
             and node.args[0] == carried.inside and carried.inside not in node.args[1:]
-            and (exact_in_any_order(function, carried.kind) or (_is_short(loop) and not scanned(loop))))  # fmt: skip
+            and (is_exact_in_any_order(function, carried.kind) or (_is_short(loop) and not scanned(loop))))  # fmt: skip
 
 
 def _is_short(loop: For) -> bool:
@@ -391,8 +388,9 @@ class _Proofs:
             if not isinstance(store.node, Store) or (view.private and loop.kind is LoopKind.PARALLEL):
                 continue
             for other in touched:
+                is_joined = isinstance(other.node, Store) and other.node.join == store.node.join is not None
                 if other.node.view == view.name and not (
-                    apart(store, other, loop, inner) and apart(other, store, loop, inner)
+                    is_joined or (apart(store, other, loop, inner) and apart(other, store, loop, inner))
                 ):
                     said = show_statement(other.node)[0]
                     self.unproved(f"another iteration over {loop.index} may touch what `{said}` touches", store.node)

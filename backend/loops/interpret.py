@@ -179,7 +179,7 @@ class _Machine:
                 if self.program_view(statement).role is Role.INPUT:
                     raise Undefined(f"{statement.view} is only read")
                 if self.holds(statement.mask):
-                    self.memory[statement.view][self.place(statement)] = self.value(statement.value)
+                    self.store(statement)
             case Fail(check, condition, values):
                 if self.holds(condition):
                     raise self.leave(check, values)
@@ -212,6 +212,15 @@ class _Machine:
         if not self.holds(statement.mask):
             return _item(self.program_view(statement).kind, 0)
         return self.memory[statement.view][self.place(statement)]
+
+    def store(self, statement: Store) -> None:
+        items, place, value = self.memory[statement.view], self.place(statement), self.value(statement.value)
+        if statement.join is not None:
+            if items[place] is _UNWRITTEN:
+                raise Undefined(f"{statement.view} is joined to, and nothing was written there")
+            kind = self.program_view(statement).kind
+            value = self.meaning(statement.join, kind, [items[place], value], kind, 0)
+        items[place] = value
 
     def box(self, box: Box) -> tuple[tuple[int, ...], list[int]]:
         """The shape of a box, and the places of its items in the view."""

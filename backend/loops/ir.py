@@ -126,12 +126,16 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """Write `value` at the indices, where `mask` is true."""
+    """Write `value` at the indices, where `mask` is true.
+
+    `join`: a function that is exact in any order, whose value of the item that is there and of `value` is written; iterations of
+    loops that are not SERIAL may join values to one item, on cards alone."""
 
     view: str
     indices: tuple[Index, ...]
     value: str
     mask: str | None = None
+    join: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -353,8 +357,8 @@ def head_uses(statement: For | If) -> tuple[str, ...]:
 def loaded_views(statement: Statement) -> tuple[str, ...]:
     """The views that a statement itself reads."""
     match statement:
-        case Load():
-            return (statement.view,)
+        case Load(view=view) | Store(view=view, join=str()):
+            return (view,)
         case Call():
             return tuple(box.view for box in statement.reads)
         case _:

@@ -16,9 +16,9 @@ from ...typechecker.elements import Kind
 from ...typechecker.scalars import neutral
 from ..graph.phases import PLACES
 from ..kernels.build import bits_of
-from ..kernels.cuda_words import SHARED
 from ..kernels.ir import BLOCK, LANES
 from .builder import Builder, at
+from .cuda.text import SHARED
 from .ir import ZERO, Index, LoopKind, Role, plus
 from .orders import HELD, Cells
 

@@ -9,10 +9,10 @@ import pytest
 
 from rho import backend
 from rho.lang.diagnostics import RhoError
-from rho.tests.backend import cuda_stub
 from rho.tests.backend.differential import checked
 from rho.tests.backend.test_cuda_backend import disagreements, outputs, run_on_card
 from rho.tests.kernels import cuda_host
+from rho.tests.kernels.test_cuda_text import recorded
 
 pytestmark = pytest.mark.skipif(cuda_host.COMPILER is None, reason="no C++ compiler")
 
@@ -59,15 +59,17 @@ def test_nothing_and_bins_without_items(text: str) -> None:
         assert not disagreements(core, data(n, 2)), n
 
 
-def test_few_bins_are_joined_in_shared_memory() -> None:
-    for n, bins, name in ((5000, 7, "shared"), (100, 7, "scatter"), (90_000, 6000, "scatter")):
+def test_few_bins_are_joined_in_shared_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    for n, bins, is_few in ((5000, 7, True), (100, 7, False), (90_000, 6000, False)):
         core = checked(f"input i : i64[n]\noutput r ← {bins}+⌸(i ⋄ i)\n")
         assert core is not None
         keys = np.random.default_rng(1).integers(0, bins, n)
-        cuda_stub.log.clear()
-        made = run_on_card(core, {"i": keys})
+        with monkeypatch.context() as patch:
+            seen = recorded(patch)
+            made = run_on_card(core, {"i": keys})
         assert np.array_equal(made.outputs["r"].value, np.bincount(keys, keys, bins).astype(int))
-        assert [entry[1] for entry in cuda_stub.log if entry[0] == "launch"] == [name]
+        (text,) = seen
+        assert ("__shared__" in text) is is_few
 
 
 @pytest.mark.parametrize("text", ["4+⌸(i ⋄ j)", "4+⌸(i ⋄ x)", "4+⌸(i ⋄ J)", "4+⌸(i ⋄ z)"])

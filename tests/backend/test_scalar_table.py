@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rho.backend.kernels.cuda_scalars import Functions
-from rho.backend.kernels.cuda_scalars import apply as card_apply
 from rho.backend.kernels.ir import Apply
 from rho.backend.kernels.scalar_text import apply as vectors_apply
 from rho.backend.kernels.vectors import Vectors
 from rho.backend.kernels.writer import Writer
+from rho.backend.loops.cuda.scalars import Functions
+from rho.backend.loops.cuda.scalars import apply as card_apply
 from rho.backend.reference.scalars import evaluate
 from rho.backend.run.cpu.items import machine
 from rho.backend.run.cpu.kinds import DTYPES

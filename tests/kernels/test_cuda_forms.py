@@ -11,7 +11,7 @@ import pytest
 from rho import backend
 from rho.backend.graph.phases import Structured
 from rho.backend.kernels import policy
-from rho.backend.kernels.cuda_words import SHARED
+from rho.backend.loops.cuda.text import SHARED
 from rho.backend.run.failures import CheckFailed
 from rho.tests.backend import cuda_stub
 from rho.tests.backend.differential import checked

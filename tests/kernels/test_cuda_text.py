@@ -17,12 +17,13 @@ from rho.backend.graph import traverse
 from rho.backend.graph.phases import Loop, Structured, ValueId
 from rho.backend.kernels import nvrtc_leaf
 from rho.backend.kernels.build import build_body, build_kernel
-from rho.backend.kernels.cuda_bins import grouped_text, scatter_text
-from rho.backend.kernels.cuda_words import PRELUDE
 from rho.backend.kernels.ir import Form, Kernel
 from rho.backend.kernels.loops import build_loop, merge_loop
 from rho.backend.kernels.nest import plan_nest
+from rho.backend.loops.card_keyed import Form as Keyed
+from rho.backend.loops.card_keyed import card_keyed
 from rho.backend.loops.cuda import CudaText, cuda_text
+from rho.backend.loops.cuda.text import PRELUDE
 from rho.backend.loops.lower.cards import card_kernel
 from rho.backend.run.cpu.kinds import DTYPES, FILLS
 from rho.backend.run.cuda.launching import Launch, compile_structured
@@ -101,7 +102,7 @@ def test_nothing_is_rounded_otherwise_than_the_processor_does() -> None:
 
 
 def test_constants_keep_their_bits() -> None:
-    from rho.backend.kernels.cuda_math import number
+    from rho.backend.loops.cuda.mathematics import number
 
     assert number(Kind.F64, 0.1) == "0x1.999999999999ap-4" and number(Kind.F64, -0.0) == "-0x0.0p+0"
     assert number(Kind.F32, 0.5) == "0x1.0000000000000p-1f"
@@ -254,8 +255,12 @@ def test_nvrtc_accepts_what_runs_launch(monkeypatch: pytest.MonkeyPatch) -> None
 @needs_nvrtc
 @pytest.mark.parametrize(("function", "kind"), [("add", Kind.I32), ("min", Kind.I64), ("or", Kind.BOOL), ("max", Kind.I32)])
 def test_nvrtc_accepts_keyed_reductions(function: str, kind: Kind) -> None:
-    text = together([scatter_text(function, kind), grouped_text(function, kind)])
+    text = together([keyed_text(function, kind, form) for form in Keyed])
     assert not nvrtc_leaf.compile_text(text).log
+
+
+def keyed_text(function: str, kind: Kind, form: Keyed) -> str:
+    return cuda_text(card_keyed(function, kind, form, checked=True)).source
 
 
 @needs_nvrtc
@@ -263,8 +268,8 @@ def test_nvrtc_accepts_keyed_reductions(function: str, kind: Kind) -> None:
 def test_nvrtc_compiles_for_other_cards(architecture: str) -> None:
     """Turing, Ampere and Hopper; CuPy asks for machine code of the card's own."""
     texts = [
-        scatter_text("add", Kind.I64),
-        grouped_text("add", Kind.F64),
+        keyed_text("add", Kind.I64, Keyed.FEW),
+        keyed_text("add", Kind.F64, Keyed.GROUPED),
         *(t.source for t in texts_of("output r ← +/A", 3, 3, 40)),
     ]
     assert not nvrtc_leaf.compile_text(together(texts), architecture).log

@@ -15,6 +15,8 @@ from rho.backend.kernels.build import build_body, build_kernel
 from rho.backend.kernels.ir import Kernel
 from rho.backend.kernels.nest import plan_nest
 from rho.backend.loops import check
+from rho.backend.loops.card_keyed import Form as Keyed
+from rho.backend.loops.card_keyed import card_keyed
 from rho.backend.loops.card_scans import Form, card_scan
 from rho.backend.loops.cuda import cuda_text
 from rho.backend.loops.ir import Program, Role
@@ -81,6 +83,10 @@ PROGRAMS = {
     "places": reducing([3, 300], "greatest_place"),
     "lines scanned": (card_scan("add", Kind.F64, Form.LINES), {"tables": 2, "length": 70, "cells": 3}),
     "a block scanned": (card_scan("ne", Kind.BOOL, Form.BLOCK), {"lines": 2, "length": 300}),
+    "joined as they come": (card_keyed("max", Kind.I64, Keyed.SCATTER, checked=True), {"count": 70, "width": 3, "bins": 9}),
+    "truth values joined": (card_keyed("or", Kind.BOOL, Keyed.SCATTER, checked=True), {"count": 70, "width": 1, "bins": 9}),
+    "few bins": (card_keyed("add", Kind.I32, Keyed.FEW, checked=False), {"count": 9000, "bins": 9}),
+    "a key that names no bin": (card_keyed("min", Kind.I32, Keyed.FEW, checked=True), {"count": 1, "bins": 0}),
     "blocks scanned": (card_scan("add", Kind.F32, Form.BLOCKS), {"lines": 1, "length": 4200, "blocks": 2}),
 }
 

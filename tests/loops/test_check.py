@@ -17,7 +17,7 @@ def test_programs_that_are_right(name: str) -> None:
 
 PROVED = {
     "spaces": "output y: f64[n, n, n, n] for i in 0..n parallel { for j in 0..n parallel { "
-              "for r in 0..n vector { for s in 0..n vector { y[i, j, r, s] = z } } } }",
+    "for r in 0..n vector { for s in 0..n vector { y[i, j, r, s] = z } } } }",
     "lanes of any length": "output y: f64[n, n] for i in 0..n vector { for j in i..n serial { y[i, j] = z } }",
     "a triangle": "output y: f64[n, n] for i in 0..n parallel { for j in 0..i vector { y[i, j] = z } }",
     "its mirror image": "output y: f64[n, n] for i in 0..n parallel { for j in 0..i vector { y[j, i] = z } }",
@@ -50,6 +50,7 @@ PROVED = {
         for i in 1..n vector { v = t[turn, i - 1] t[1 - turn, i] = v } turn1 = index 1 - turn } w[] = last""",
     "odd and even": "output y: f64[2*n] for i in 0..n vector { v = y[2*n - 2*i - 1] y[2*i] = v }",
     "a scan": """output y: i64[n] for i in 0..n vector carried (s: i64 = k -> u => r by add) { u: i64 = add(s, i) y[i] = u }""",
+    "joined": "output y: i64[1] for i in 0..n vector { y[0] = k by add y[0] = i by add }",
     "two floors": "output y: f64[n] for i in 0..n step 3 vector { y[i] = z b: bool = lt:i64(i, m) y[i] = z if b }",
 }
 
@@ -84,6 +85,11 @@ UNPROVED = {
     "a box too long": ("output y: f64[n] call 1 () into (y[1:n])", "axis 0 of the box of y"),
     "a box of one too many": ("output y: f64[n] call 1 () into (y[n])", "axis 0 of the box of y"),
     "a box of all": ("output y: f64[n, n] for i in 0..n parallel { call 1 () into (y[0:n, i]) y[0, 0] = z }", "over i"),
+    "one joined and one stored": ("output y: i64[1] for i in 0..n vector { y[0] = k by add y[0] = k }", "another iteration"),
+    "joined in two ways": ("output y: i64[1] for i in 0..n vector { y[0] = k by add y[0] = k by max }", "another iteration"),
+    "joined and read": (
+        "output y: i64[1] output x: i64[n] for i in 0..n vector { y[0] = k by add v = y[0] x[i] = v }", "over i"
+    ),
     "columns that meet": ("output y: f64[3*n] for i in 0..n vector { y[2*i] = z y[3*i] = z }", "another iteration"),
 }  # fmt: skip
 
@@ -131,6 +137,8 @@ WRONG = {
     "rank": ("v = x[0, 0]", "no view x of rank 2"),
     "input": ("f: f64 = 1.0 x[0] = f", "only read"),
     "value": ("k: i64 = 1 y[0] = k", "is i64, not f64"),
+    "join": ("t: f64 = 1.0 y[0] = t by add", "add of f64 is not exact in any order"),
+    "no join": ("t: f64 = 1.0 y[0] = t by frob", "frob of f64 is not exact"),
     "mask": ("k: i64 = 1 v = x[0] if k", "is i64, not bool"),
     "step": ("for i in 0..n step 0 serial { }", "positive step"),
     "no bound": ("for i in max()..n serial { }", "bounds on both sides"),
@@ -141,18 +149,29 @@ WRONG = {
     "parallel carries": ("t: f64 = 1.0 for i in 0..n parallel carried (s: f64 = t -> s => r) { }", "carries nothing"),
     "parallel in parallel": ("for i in 0..n parallel { for j in 0..n serial { for k in 0..n parallel { } } }", "directly"),
     "parallel in vector": ("for i in 0..n vector { for j in 0..n parallel { } }", "that carry nothing"),
-    "a sum in vector": ("for i in 0..n vector { for j in 0..n vector carried (s: i64 = n -> u => r by add) "
-                        "{ u: i64 = add(s, j) } }", "that carry nothing"),
-    "bounds of a lane": ("for i in 0..n vector carried (s: i64 = n -> u => r by add) "
-                         "{ for j in 0..i serial { } u: i64 = add(s, i) }", "depend on the vector"),
-    "bounds of a lane's number": ("for i in 0..n vector carried (s: i64 = n -> u => r by add) "
-                                  "{ k = index i for j in 0..k serial { } u: i64 = add(s, i) }", "depend on the vector"),
+    "a sum in vector": (
+        "for i in 0..n vector { for j in 0..n vector carried (s: i64 = n -> u => r by add) { u: i64 = add(s, j) } }",
+        "that carry nothing",
+    ),
+    "bounds of a lane": (
+        "for i in 0..n vector carried (s: i64 = n -> u => r by add) { for j in 0..i serial { } u: i64 = add(s, i) }",
+        "depend on the vector",
+    ),
+    "bounds of a lane's number": (
+        "for i in 0..n vector carried (s: i64 = n -> u => r by add) { k = index i for j in 0..k serial { } u: i64 = add(s, i) }",
+        "depend on the vector",
+    ),
     "serial reduction": ("for i in 0..n serial carried (s: i64 = n -> u => r by add) { u: i64 = add(s, i) }", "reductions"),
     "float sum": ("t: f64 = 1.0 for i in 0..n vector carried (s: f64 = t -> u => r by add) { u: f64 = add(s, t) }", "exact"),
-    "a sum of a few that may fail": ("t: f64 = 1.0 for i in 0..9 vector carried (s: f64 = t -> u => r by add) "
-                                     "{ f: f64 = floor(t) check 1 u: f64 = add(s, f) }", "exact"),
-    "a sum of a few whose steps are used": ("t: f64 = 1.0 for i in 0..9 vector carried (s: f64 = t -> u => r by add) "
-                                            "{ u: f64 = add(s, t) y[i] = u }", "exact"),
+    "a sum of a few that may fail": (
+        "t: f64 = 1.0 for i in 0..9 vector carried (s: f64 = t -> u => r by add) "
+        "{ f: f64 = floor(t) check 1 u: f64 = add(s, f) }",
+        "exact",
+    ),
+    "a sum of a few whose steps are used": (
+        "t: f64 = 1.0 for i in 0..9 vector carried (s: f64 = t -> u => r by add) { u: f64 = add(s, t) y[i] = u }",
+        "exact",
+    ),
     "second argument": ("t: i64 = 1 for i in 0..n vector carried (s: i64 = t -> u => r by add) { u: i64 = add(i, s) }", "exact"),
     "used twice": ("for i in 0..n vector carried (s: i64 = n -> u => r by add) { u: i64 = add(s, i) j = index s }", "exact"),
     "record": ("fail 1 if b (n, n, n, n, n)", "at most 4"),

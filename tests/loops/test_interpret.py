@@ -73,6 +73,7 @@ UNDEFINED = [
     ("output y: i64[n] k: i64 = 1 y[-1] = k", "of shape"),
     ("input y: i64[n] k: i64 = 1 y[0] = k", "only read"),
     ("scratch y: i64[n] k = y[0] j: i64 = neg(k)", "nothing was written"),
+    ("scratch y: i64[n] k: i64 = 1 y[0] = k by add", "nothing was written there"),
     ("k = index 9223372036854775807*n", "not an i64"),
     ("f: f64 = nan k: i64 = floor:f64(f)", "without a check"),
 ]

@@ -41,7 +41,7 @@ TABLES = {
     "step.f64": flat(1000), "first.f64": flat(300), "call.f64": flat(10), "read.f64": line(1), "write.f64": line(2),
     "point.add.f64": line(4), "point.mul.f64": line(4), "point.exp.f64": line(100), "row.add.f64": line(1024 * 8),
     "column.add.f64": line(1024 * 3), "ufunc.add.f64": line(7), "ufunc.mul.f64": line(7), "ufunc.exp.f64": line(200),
-    "ufunc.add.c128": line(9), "ufunc.reduce.add.f64": line(5), "turn.f64": line(6), "turn.step.f64": flat(500),
+    "ufunc.add.c128": line(9), "ufunc.reduce.add.f64": line(5), "turn.f64": line(6),
     "grade.f64": line(50), "gather.f64": line(20), "gather.sorts.f64": line(30),
     "line.f64": Table((4, 100, FAR), (4096, 1024, 1)),
 }  # fmt: skip

@@ -12,7 +12,7 @@ They wait after all that touches a view that the nest both reads and writes.  A 
 
 Note [Failures].  A check that fails is noted, and the thread leaves: barriers wait for those that are left.
 
-Neighbours: `text` (what functions take), `kernels.cuda_scalars` (functions of items), `loops.llvm` (the same for processors).
+Neighbours: `text` (what functions take), `scalars` (functions of items), `loops.llvm` (the same for processors).
 """
 
 from __future__ import annotations
@@ -26,9 +26,6 @@ from math import prod
 from typing import Final
 
 from ....typechecker.elements import Kind
-from ...kernels.cuda_math import TYPES
-from ...kernels.cuda_scalars import FAIL, STORED, Functions, apply, checked, literal
-from ...kernels.cuda_words import PRELUDE, THREADS
 from ...kernels.ir import Apply as Function
 from ...kernels.ir import Literal
 from ..check import may_fail
@@ -58,7 +55,9 @@ from ..ir import (
 )
 from ..llvm.lanes import fails
 from ..transform import dead
-from .text import Axis, CudaText, Grid, value
+from .mathematics import TYPES
+from .scalars import FAIL, STORED, Functions, apply, checked, join, literal
+from .text import PRELUDE, THREADS, Axis, CudaText, Grid, value
 
 _NUMBERS: Final = (Constant, Number, Apply, Load, Fail)
 """What may be done again, and stand between the loops of a space."""
@@ -276,7 +275,9 @@ class _Nest:
         if node.mask is not None:
             conditions.append(_name(node.mask))
         test = f"if ({' && '.join(conditions)}) " if conditions else ""
-        self.put(f"{test}{self.item(self.views[node.view], node.indices)} = {_name(node.value)};")
+        view, value = self.views[node.view], _name(node.value)
+        item = self.item(view, node.indices)
+        self.put(f"{test}{f'{item} = {value};' if node.join is None else join(node.join, view.kind, item, value)}")
         self.wait(node)
 
     def wait(self, *statements: Statement) -> None:

@@ -14,9 +14,18 @@ from dataclasses import dataclass
 from math import prod
 from typing import Final
 
-from ...kernels.cuda_words import THREADS
+from ...kernels.ir import LANES
 from ..ir import Index, View
 
+THREADS: Final = LANES
+"""Threads of a block, of every launch."""
+SHARED: Final = 40 << 10
+"""Bytes of a block's own memory that are used, of the 48 KiB that it may have on any card."""
+PRELUDE: Final = """typedef long long i64;
+typedef unsigned long long u64;
+typedef unsigned int u32;
+typedef unsigned char u8;
+"""
 _SOME: Final = 1 << 10
 
 

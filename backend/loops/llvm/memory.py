@@ -126,6 +126,7 @@ class Memory:
             w.do(f"call void @llvm.prefetch.p0(ptr {w.at(address, line)}, i32 0, i32 3, i32 1)")
 
     def store(self, node: Store) -> None:
+        assert node.join is None, "processors load and store"
         r, view = self.registers, self.views[node.view]
         w, kind = r.w, view.kind
         if r.lanes > 1:

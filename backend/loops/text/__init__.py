@@ -11,7 +11,7 @@
         v = x[j] if keep                       # Load; the kind is the view's
         w: f64 = mul(s, half)                  # Apply; the compute kind after a colon where it is another: lt:f64(s, v)
         s1: f64 = add(w, v)                    # circular/1(v): its parameter; `check 2` after it: its check
-        y[i] = s1 if keep
+        y[i] = s1 if keep                      # Store; `y[i] = s1 by add` joins
         fail 3 if bad (s, v)
         call 2 (x[j, 0:n]) into (y[0:n]) given (j)   # `start:count`, or one index
         if bad { … } else { … } chosen (r: f64 = a | b)

@@ -209,7 +209,8 @@ class _Reader:
         if self.at("["):
             indices = self.many(self.form, "[", "]")
             self.need("=")
-            return Store(name, indices, self.name(), self.mask())
+            value, join = self.name(), self.name("a function") if self.take("by") else None
+            return Store(name, indices, value, self.mask(), join)
         if self.take(":"):
             return self.typed(name, self.kind())
         self.need("=")

@@ -63,7 +63,8 @@ def show_statement(statement: Statement) -> list[str]:
         case Load():
             return [f"{statement.name} = {_place(statement)}" + _masked(statement.mask)]
         case Store():
-            return [f"{_place(statement)} = {statement.value}" + _masked(statement.mask)]
+            join = f" by {statement.join}" if statement.join is not None else ""
+            return [f"{_place(statement)} = {statement.value}{join}" + _masked(statement.mask)]
         case Fail(check, condition, values):
             return [f"fail {check} if {condition}" + (f" ({', '.join(values)})" if values else "")]
         case Call():

@@ -57,7 +57,7 @@ def _idle(body: tuple[Statement, ...], idle: set[int]) -> set[str]:
         match statement:
             case Load(name, view, indices, None):
                 loaded.setdefault(view, set()).add((indices, name))
-            case Store(view, indices, value) if (indices, value) in loaded.get(view, ()):
+            case Store(view, indices, value, join=None) if (indices, value) in loaded.get(view, ()):
                 idle.add(id(statement))
                 stored.add(view)
             case _:

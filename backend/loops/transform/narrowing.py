@@ -57,7 +57,7 @@ class _Narrowing:
         stored: dict[str, list[Range | None]] = {}
         for statement in walk(self.program.body):
             if isinstance(statement, Store) and statement.view in self.scratch:
-                stored.setdefault(statement.view, []).append(self.ranges.get(statement.value))
+                stored.setdefault(statement.view, []).append(self.ranges.get(statement.value) if statement.join is None else None)
         for view, ranges in stored.items():
             known = [own for own in ranges if own is not None]
             if len(known) == len(ranges):

@@ -94,7 +94,7 @@ def producer_of(place: int, statement: Statement) -> Producer | None:
                 if not all(_is_scalar(s) for s in before):
                     return None
                 scalars += before
-            case Store(mask=None):
+            case Store(mask=None, join=None):
                 return Producer(place, tuple(loops), tuple(scalars), statement)
             case _:
                 return None

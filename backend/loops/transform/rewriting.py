@@ -75,7 +75,8 @@ def rebuilt(
         case Load():
             return Load(define(statement.name), statement.view, forms(statement.indices), perhaps(statement.mask))
         case Store():
-            return Store(statement.view, forms(statement.indices), use(statement.value), perhaps(statement.mask))
+            return Store(statement.view, forms(statement.indices), use(statement.value), perhaps(statement.mask),
+                         statement.join)  # fmt: skip
         case Fail():
             return Fail(statement.check, use(statement.condition), tuple(map(use, statement.values)))
         case Call():

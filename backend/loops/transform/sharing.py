@@ -38,9 +38,7 @@ class _Sharing:
             return form
         return index(*((self.use(name), c) for name, c in form.terms), constant=form.constant)
 
-    def block(
-        self, body: tuple[Statement, ...], known: dict[Expression, str], items: dict[Item, str]
-    ) -> tuple[Statement, ...]:
+    def block(self, body: tuple[Statement, ...], known: dict[Expression, str], items: dict[Item, str]) -> tuple[Statement, ...]:
         """A block, after which `known` and `items` hold what its end knows."""
         kept: list[Statement] = []
         for original in body:
@@ -73,7 +71,7 @@ class _Sharing:
                     items[place] = statement.name
                 case Store():
                     _forget(items, statement.view, statement.indices)
-                    if statement.mask is None:
+                    if statement.mask is None and statement.join is None:
                         items[(statement.view, statement.indices, None)] = statement.value
                 case Call():
                     for view in stored_views((statement,)):

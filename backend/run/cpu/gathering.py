@@ -12,12 +12,11 @@ from math import prod
 from typing import Any, Final, NoReturn
 
 from ....typechecker.elements import Kind
-from ....typechecker.sizes import number
 from ...graph.phases import LibraryPhase, ValueId
 from ...graph.registry import frame_of
 from ...kernels import policy
-from ...kernels.build import Body
-from ...kernels.ir import FETCH, Apply, Argument, Kernel, Load, Node, Result
+from ...kernels.fetching import gathering
+from ...kernels.ir import Kernel
 from ...kernels.kept import Kept
 from ...kernels.llvm_leaf import is_installed
 from .compiled import CompiledRun
@@ -80,7 +79,7 @@ def _made(
     if points < least and mode is not policy.Mode.ALWAYS:
         return None
     scalars = [table[axis], inner * DTYPES[kinds[0]].itemsize]
-    body = _body(kinds[0], kinds[1], scalars)
+    body = gathering(kinds[0], kinds[1], None, proved=False)
     at_first: tuple[Any, ...] = (*(slice(None),) * axis, 0, *(None,) * len(indices), ...)  # an item would be a copy
     wide: tuple[Any, ...] = (*(None,) * axis, *(slice(None),) * len(indices), *(None,) * (len(table) - axis - 1), ...)
     source, places = phase.args
@@ -89,18 +88,6 @@ def _made(
         (places, lambda array: array[wide]),
     ]
     return GatherRun(body, views, space, list(kinds), scalars, threads, mode, _nothing, 0)
-
-
-def _body(kind: Kind, index: Kind, scalars: Sequence[int]) -> Body:
-    nodes: list[Node] = [Load(1)]
-    kinds = [index]
-    if index is not Kind.I64:
-        nodes.append(Apply("convert", (0,), index, Kind.I64))
-        kinds.append(Kind.I64)
-    at = len(nodes) - 1
-    nodes += [Argument(0), Argument(1), Apply(FETCH, (at, at + 1, at + 2), Kind.I64, kind, 0)]
-    kinds += [Kind.I64, Kind.I64, kind]
-    return Body(tuple(nodes), tuple(kinds), tuple(map(number, scalars)), (Result(at + 3, kind, None),), frozenset(), 0)
 
 
 def _nothing(values: Any, overwrite: Any) -> tuple[Any, ...]:

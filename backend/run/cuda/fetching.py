@@ -3,7 +3,7 @@
 An index outside its axis reads item 0 and is noted; what the gather wrote is then thrown away, and the indices are looked through
 for the first bad one, which the message names.  Where indices were proved to be inside nothing is waited for.
 
-Neighbours: `kernels.cuda_fetch` (the bodies), `launching`; `selecting` (updates), `cpu.library.selecting` (the definition).
+Neighbours: `kernels.fetching` (the bodies), `launching`; `selecting` (updates), `cpu.library.selecting` (the definition).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 from ....typechecker.elements import Kind
 from ...graph.registry import frame_of, framed_of
 from ...kernels.build import Body
-from ...kernels.cuda_fetch import cycling, gathering, operand_kinds, rotating
+from ...kernels.fetching import cycling, gathering, operand_kinds, rotating
 from ...library.selecting import check_indices
 from ..cpu.kinds import DTYPES, FILLS
 from .call import Call

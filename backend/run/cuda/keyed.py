@@ -1,10 +1,11 @@
 """Keyed reductions, by generated kernels.
 
-Neighbours: `kernels.cuda_bins` (the text), `library`; `cpu.library.keyed` (the definition on NumPy).
+Neighbours: `loops.card_keyed` (the programs), `library`; `cpu.library.keyed` (the definition on NumPy).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 from typing import Any
 
@@ -14,9 +15,10 @@ from ....lang.codes import Code
 from ....typechecker.elements import Kind
 from ....typechecker.scalars import identity_of, neutral
 from ...kernels.complexes import PART
-from ...kernels.cuda_bins import GROUPED, PRIVATE, SCATTER, fits_shared, grouped_text, is_scattered, scatter_text
-from ...kernels.cuda_words import THREADS
 from ...library.selecting import check_indices
+from ...loops.card_keyed import MOST_BINS, Form, card_keyed
+from ...loops.cuda import cuda_text
+from ...loops.cuda.scalars import is_joined
 from ..cpu.kinds import DTYPES
 from ..failures import CheckFailed
 from .call import Call
@@ -33,24 +35,18 @@ def key_reduce(call: Call, arrays: Any) -> Any:
         items = items.reshape(-1).view(DTYPES[kind])
     width = items.size // keys.size if keys.size else 0
     flat = (bins, width if keys.size else prod(shape[1:]) * (2 if call.kind().is_complex else 1))
-    result = (
-        _scattered(call, kind, keys, items, flat) if is_scattered(function, kind) else _grouped(call, kind, keys, items, flat)
-    )
+    result = _scattered(call, kind, keys, items, flat) if is_joined(function, kind) else _grouped(call, kind, keys, items, flat)
     return (result.reshape(-1).view(DTYPES[call.kind()]) if call.kind().is_complex else result).reshape(shape)
 
 
 def _scattered(call: Call, kind: Kind, keys: Any, items: Any, shape: tuple[int, int]) -> Any:
-    xp, function, checked, (bins, width) = call.xp, call.function(), call.flag("checked"), shape
+    xp, function, (bins, width) = call.xp, call.function(), shape
     result = xp.full(shape, neutral(function, kind), DTYPES[kind])
-    if keys.size and (width or checked):
-        failed = xp.zeros((1,), np.int32) if checked else None
-        blocks = -(-items.size // THREADS)
-        private = width == 1 and fits_shared(bins, kind) and keys.size >= _FEW * bins
-        words = (keys.size, width, bins, *_addresses(keys, items, result), 0 if failed is None else int(failed.data.ptr))
-        text = scatter_text(function, kind)
-        if width:
-            call.modules.launch(text, PRIVATE if private else SCATTER, min(blocks, _BLOCKS) if private else blocks, words)
-        if failed is not None and (not width or bool(failed.item())):
+    if not width:
+        check_indices(keys, bins, checked=call.flag("checked"))
+    elif keys.size:
+        is_few = width == 1 and bins <= MOST_BINS and keys.size >= _MANY * bins
+        if _run(call, kind, Form.FEW if is_few else Form.SCATTER, (keys, items, result)):
             check_indices(keys, bins, checked=True)
     if function in ("min", "max"):
         _fill_empty(call, function, xp.bincount(keys, minlength=bins) == 0, result)
@@ -58,7 +54,7 @@ def _scattered(call: Call, kind: Kind, keys: Any, items: Any, shape: tuple[int, 
 
 
 def _grouped(call: Call, kind: Kind, keys: Any, items: Any, shape: tuple[int, int]) -> Any:
-    xp, function, (bins, width) = call.xp, call.function(), shape
+    xp, function, bins = call.xp, call.function(), shape[0]
     if call.flag("checked"):
         check_indices(keys, bins, checked=True)
     order = stable_order(xp, keys)
@@ -66,18 +62,23 @@ def _grouped(call: Call, kind: Kind, keys: Any, items: Any, shape: tuple[int, in
     result = xp.empty(shape, DTYPES[kind])
     _fill_empty(call, function, starts[1:] == starts[:-1], result)
     if items.size:
-        words = (bins, width, *_addresses(starts, order, items, result))
-        call.modules.launch(grouped_text(function, kind), GROUPED, -(-bins * width // THREADS), words)
+        _run(call, kind, Form.GROUPED, (starts, order, items, result))
     return result
 
 
-_FEW = 64
+_MANY = 64
 """Items a bin from which blocks of threads have bins of their own."""
-_BLOCKS = 1 << 11
 
 
-def _addresses(*arrays: Any) -> tuple[int, ...]:
-    return tuple(int(array.data.ptr) for array in arrays)
+def _run(call: Call, kind: Kind, form: Form, arrays: Sequence[Any]) -> bool:
+    """Did a check fail?"""
+    *keys, items, result = arrays
+    bins, width = result.shape
+    sizes = {"count": keys[-1].size, "width": width, "bins": bins}
+    apart = () if form is Form.FEW else (width * items.dtype.itemsize,)
+    words = [sizes[name] for name in form.value] + [int(array.data.ptr) for array in keys]
+    words += [word for array in (items, result) for word in (int(array.data.ptr), *apart)]
+    return call.modules.run(cuda_text(card_keyed(call.function(), kind, form, checked=call.flag("checked"))), words)
 
 
 def _fill_empty(call: Call, function: str, empty: Any, result: Any) -> None:

@@ -10,11 +10,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...kernels.cuda_words import THREADS
 from ...kernels.kept import Kept
 from ...kernels.nvrtc_leaf import OPTIONS
 from ...loops.cuda import CudaText
-from ...loops.cuda.text import value
+from ...loops.cuda.text import THREADS, value
 from ..cpu.kinds import DTYPES
 
 MOST_BLOCKS: Final = 1 << 20

@@ -4,7 +4,7 @@ Each series becomes one `__device__` function of the kind that it computes in.  
 itself, so the bits are those of every other tier, except where a definition asks the C library (angles beyond 10⁶): there it is
 CUDA's own.
 
-Neighbours: `backend.scalar` (the meanings), `cuda_scalars` (calls the functions, and writes short meanings in place).
+Neighbours: `backend.scalar` (the meanings), `scalars` (calls the functions, and writes short meanings in place).
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from collections.abc import Callable, Sequence
 from hashlib import sha256
 from typing import Final
 
-from ...typechecker.elements import Kind
-from ..scalar.table import Definition
-from ..scalar.tables import entries
+from ....typechecker.elements import Kind
+from ...scalar.table import Definition
+from ...scalar.tables import entries
 
 TYPES: Final = {
     Kind.BOOL: "bool", Kind.U8: "u8", Kind.I32: "int", Kind.I64: "i64", Kind.F32: "float", Kind.F64: "double", Kind.CHAR: "u32",

@@ -1,9 +1,9 @@
-"""Scalar functions as CUDA C++, one expression each: a machine as that of `scalar_text`.
+"""Scalar functions as CUDA C++, one expression each: a machine as that of `kernels.scalar_text`.
 
 The meanings are those of `backend.scalar`, to the bit: no contraction (`--fmad=false`), nothing divides by zero.  Signed
 arithmetic goes through unsigned words, as overflow has no meaning in C++.
 
-Neighbours: `cuda_math` (constants, functions by polynomials), `loops.cuda` (loops around this), `ir`.
+Neighbours: `mathematics` (constants, functions by polynomials), `printer` (loops around this).
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ import struct
 from dataclasses import dataclass, field
 from typing import Final
 
-from ...typechecker.elements import Kind
-from ..scalar.table import Definition, definition, is_plain
-from .cuda_math import TYPES, WORDS, CudaFunction, Expression, defined, number
-from .ir import Apply, Literal
+from ....typechecker.elements import Kind
+from ...kernels.ir import Apply, Literal
+from ...scalar.table import Definition, definition, is_plain
+from .mathematics import TYPES, WORDS, CudaFunction, Expression, defined, number
 
 STORED: Final = TYPES | {Kind.BOOL: "u8"}
 """The type of a value in memory."""
@@ -104,11 +104,6 @@ class InPlace(CudaFunction):
         return self.let(kind, f"{helper if kind.is_float else 'residue_of'}{types}({x.name}, {y.name})")
 
 
-def combine(functions: Functions, function: str, kind: Kind, x: str, y: str) -> str:
-    """A function of two operands of one kind."""
-    return apply(functions, Apply(function, (0, 1), kind, kind), [x, y])
-
-
 def apply(functions: Functions, node: Apply, args: list[str]) -> str:
     """A function that cannot fail, of its operands (variables or constants)."""
     kind, function = node.compute, node.function
@@ -136,6 +131,22 @@ def convert(source: Kind, target: Kind, x: str) -> str:
 
 _BOUNDS: Final = {Kind.BOOL: (0, 1), Kind.CHAR: (0, 0x10FFFF), Kind.U8: (0, 255), Kind.I32: (-(1 << 31), (1 << 31) - 1)}
 FAIL: Final = "{ *failed = 1; return; }"
+
+_JOINS: Final = {
+    "add": "atomicAdd(({unsigned} *)&{to}, ({unsigned}){item});", "min": "atomicMin(&{to}, {item});",
+    "max": "atomicMax(&{to}, {item});", "or": "if ({item}) {to} = 1;", "and": "if (!{item}) {to} = 0;",
+}  # fmt: skip
+
+
+def is_joined(function: str, kind: Kind) -> bool:
+    """May threads join values to one item at once?"""
+    return kind in WORDS if function in ("add", "min", "max") else kind is Kind.BOOL and function in _JOINS
+
+
+def join(function: str, kind: Kind, to: str, item: str) -> str:
+    """The statement that does."""
+    assert is_joined(function, kind), f"threads do not join {kind.value} by {function}"
+    return _JOINS[function].format(unsigned=WORDS.get(kind, ""), to=to, item=item)
 
 
 def checked(node: Apply, name: str, x: str) -> list[str]:

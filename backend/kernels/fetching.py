@@ -3,17 +3,16 @@
 Operand 0 is what is read, which does not move on the axis that is indexed; operand 1 has the indices or the amounts.  The scalars
 are the items of that axis and the bytes between them.  Complex numbers are two floats: operand 2 is the imaginary parts.
 
-Neighbours: `ir` (`FETCH`, `PROVED`), `backend.run.cuda.fetching` (binds these).
+Neighbours: `ir` (`FETCH`, `PROVED`), `backend.run.cpu.gathering` and `backend.run.cuda.fetching` (bind these).
 """
 
 from __future__ import annotations
 
-import struct
 from functools import cache
 
 from ...typechecker.elements import Kind
 from ...typechecker.sizes import number
-from .build import Body
+from .build import Body, bits_of
 from .complexes import PART
 from .ir import FETCH, PROVED, Apply, Argument, Coordinate, Literal, Load, Node, Result
 
@@ -68,7 +67,7 @@ def gathering(kind: Kind, index: Kind, fill: int | None, *, proved: bool) -> Bod
     absent = w.add(Apply("eq", (place, nothing), Kind.I64, Kind.BOOL), Kind.BOOL)
     items = w.items(function, kind, (w.whole("select", absent, first, place), count, stride))
     part = PART.get(kind, kind)
-    instead = w.add(Literal(part, _bits(part, fill)), part)
+    instead = w.add(Literal(part, bits_of(part, fill)), part)
     return w.body(kind, [w.add(Apply("select", (absent, instead, item), part, part), part) for item in items])
 
 
@@ -92,9 +91,3 @@ def cycling(kind: Kind) -> Body:
     count, stride = w.scalars()
     place = w.whole("residue", count, w.add(Coordinate(0), Kind.I64))
     return w.body(kind, w.items(PROVED, kind, (place, count, stride)), frozenset({0}))
-
-
-def _bits(kind: Kind, value: int) -> int:
-    if kind is Kind.F64:
-        return int(struct.unpack("<Q", struct.pack("<d", value))[0])
-    return int(struct.unpack("<I", struct.pack("<f", value))[0]) if kind is Kind.F32 else value
