@@ -36,7 +36,6 @@ class WallTime:
     turns: tuple[int, int] | None = None
 
 
-
 def wall_time(bound: BoundGraph, profile: Profile, device: DeviceProfile) -> WallTime | None:
     """What one run takes on a device of a profile; None without tables for it."""
     from ...backend.devices.cost import numbers_of, step_ns

@@ -28,7 +28,7 @@ class Ran:
 Rho = Callable[..., Ran]
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def rho() -> Rho:
     def run(*words: str, stdin: str = "") -> Ran:
         out, err = io.StringIO(), io.StringIO()

@@ -51,17 +51,21 @@ def front(rho: Rho, folder: Path, *words: str) -> Any:
     return rho("plan", str(folder / "p.rho"), "--devices", str(folder / "two.toml"), "--pareto", "time,energy", "--fast", *words)
 
 
-def test_points_trade_one_for_the_other(rho: Rho, folder: Path) -> None:
-    found = front(rho, folder, "--points", "3", "--json").json()
-    points = found["points"]
-    assert found["objectives"] == ["latency", "energy"] and len(points) >= 2
+@pytest.fixture(scope="module")
+def three(rho: Rho, folder: Path) -> Any:
+    return front(rho, folder, "--points", "3", "--json").json()
+
+
+def test_points_trade_one_for_the_other(three: Any) -> None:
+    points = three["points"]
+    assert three["objectives"] == ["latency", "energy"] and len(points) >= 2
     assert all(a["ns"] < b["ns"] and a["energy"] > b["energy"] for a, b in pairwise(points))
-    assert found["least_ns"] <= points[0]["ns"]
-    assert all(floor["energy"] <= point["energy"] for floor in found["floors"] for point in points if point["ns"] <= floor["ns"])
+    assert three["least_ns"] <= points[0]["ns"]
+    assert all(floor["energy"] <= point["energy"] for floor in three["floors"] for point in points if point["ns"] <= floor["ns"])
 
 
-def test_a_point_is_taken_stored_and_holds(rho: Rho, folder: Path, tmp_path: Path) -> None:
-    points = front(rho, folder, "--points", "3", "--json").json()["points"]
+def test_a_point_is_taken_stored_and_holds(rho: Rho, folder: Path, three: Any, tmp_path: Path) -> None:
+    points = three["points"]
     for place, point in enumerate(points, 1):
         stored = tmp_path / f"{place}.json"
         assert front(rho, folder, "--points", "3", "--point", str(place), "-o", str(stored)).code == 0
@@ -71,17 +75,17 @@ def test_a_point_is_taken_stored_and_holds(rho: Rho, folder: Path, tmp_path: Pat
         assert checked.code == 0, checked.err
 
 
-def test_weights_choose(rho: Rho, folder: Path) -> None:
-    points = front(rho, folder, "--points", "3", "--json").json()["points"]
+def test_weights_choose(rho: Rho, folder: Path, three: Any) -> None:
+    points = three["points"]
     for weights, wanted in (("time=1,energy=0", points[0]), ("time=0,energy=1", points[-1])):
         plan = front(rho, folder, "--points", "3", "--weights", weights, "--json").json()
         assert plan["prediction"]["makespan"] * plan["tick_ns"] == wanted["ns"]
 
 
-def test_a_front_is_drawn(rho: Rho, folder: Path) -> None:
+def test_a_front_is_drawn(rho: Rho, folder: Path, three: Any) -> None:
     svg = front(rho, folder, "--points", "3", "--format", "svg").out
     root = ElementTree.fromstring(svg)
-    points = front(rho, folder, "--points", "3", "--json").json()["points"]
+    points = three["points"]
     circles = [one for one in root.iter() if one.tag.endswith("circle")]
     assert len(circles) == len(points)
     page = front(rho, folder, "--points", "3", "--format", "html").out
@@ -99,7 +103,7 @@ def test_a_front_is_drawn(rho: Rho, folder: Path) -> None:
         (("--pareto", "time,energy", "--points", "1"), "write a number of plans from 2 to 50"),
         (("--pareto", "time,energy", "--points", "9999999999999"), "write a number of plans from 2 to 50"),
         (("--pareto", "time,energy", "--objective", "energy"), "--objective is for one plan"),
-        (("--pareto", "time,energy", "--fast", "--point", "99"), "the front has the points 1 to "),
+        (("--pareto", "time,energy", "--fast", "--points", "2", "--point", "99"), "the front has the points 1 to "),
         (("--pareto", "time,energy", "--fast", "--weights", "time=x"), "write weights such as time=1,energy=0.2"),
         (("--pareto", "time,energy", "--fast", "--weights", "machines=1"), "write weights such as"),
         (("--pareto", "time,energy", "--fast", "--weights", "time=1", "--point", "1"), "both choose a plan"),
