@@ -41,8 +41,6 @@ AT_ONCE: Final = 5.0
 PLAIN: Final = 70.0
 CALLED: Final = 2_000.0
 """An item of a reduction from the right, on NumPy: by a few calls for all items, by Python's own arithmetic, or by a call."""
-PATIENCE: Final = 64
-"""Runs of a small phase before a kernel is thought of at all."""
 MANY: Final = 6
 """Functions in a small body that are more work, as NumPy calls, than calling a kernel."""
 
@@ -77,7 +75,7 @@ def mode() -> Mode:
 
 
 def is_candidate(points: int, applied: Iterable[str], *, sums: bool) -> bool:
-    """Does a phase of so many points that applies these functions get a kernel once it has run often?  `sums`: of floats."""
+    """Is a kernel of so many points that applies these functions ever worth it?  `sums`: of floats."""
     functions = list(applied)
     return points >= SMALL or sums or len(functions) >= MANY or not TRANSCENDENTAL.isdisjoint(functions)
 

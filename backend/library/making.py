@@ -1,6 +1,6 @@
 """Random numbers and text.
 
-Neighbours: `run.philox_numpy`, `run.cpu.uniforms` (the generator), `run.text` (how values read).
+Neighbours: `run.philox`, `run.cpu.uniforms` (the generator), `run.text` (how values read).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from ...typechecker.elements import Kind
 from ..run.cpu.kinds import DTYPES, NumArray
 from ..run.cpu.uniforms import fill
-from ..run.philox_numpy import fill_uniform
+from ..run.philox import fill_uniform
 from ..run.text import fixed_items, format_items
 from ..run.text_reading import date_in, number_in
 from .frames import Arrays, Call, Operation, cell_by_cell, whole

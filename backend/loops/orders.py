@@ -7,7 +7,7 @@ Note [Tree].  Blocks are the leaves of a binary tree of neighbours, in which a l
 wait on a stack, one a level, and are joined as a binary counter carries: with those of all levels below the counter's lowest zero
 after each block, with all that are left after the last.
 
-Neighbours: `backend.run.sums` and `backend.run.scans` (the definitions); `threads` (cards); `lower.structured` (asks).
+Neighbours: `backend.reference.sums` and `scans` (the definitions); `threads` (cards); `lower.structured` (asks).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-r"""Scans as loop programs, in the order of scans (`backend.run.scans`): runs of `RUN` items, blocks of `BLOCK`.
+r"""Scans as loop programs, in the order of scans (`backend.reference.scans`): runs of `RUN` items, blocks of `BLOCK`.
 
 Where the order does not show, a line is a vector loop whose reduction is used at each item.  Else some runs are gone along side
 by side, so that few additions wait for each other, into scratch; then, run by run, with what is before each joined, into the

@@ -163,7 +163,7 @@ class Scatter(Written):
 
 @dataclass(frozen=True, slots=True)
 class Uniforms(Written):
-    """Uniform numbers of a key (`run.philox`): Philox4x32-10, two numbers a block.
+    """Uniform numbers of a key (`reference.philox`): Philox4x32-10, two numbers a block.
 
     Words: the blocks; the first block; the stream's low and high words; for each round both words of its key; the numbers."""
 

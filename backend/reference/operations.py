@@ -16,9 +16,9 @@ from ...typechecker import core as c
 from ...typechecker.core import Payload, ValueId
 from ...typechecker.elements import Kind
 from ...typechecker.sizes import Size
-from ..run import philox, text, text_reading
+from ..run import text, text_reading
 from ..run.values import Array, array, scalar
-from . import linear, reductions, searching, selection, structure
+from . import linear, philox, reductions, searching, selection, structure
 from .failures import InternalError
 from .indexing import integers
 from .scalars import meaning

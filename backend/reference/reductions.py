@@ -1,13 +1,13 @@
 """Reductions, scans and what is built from them: contraction, keyed reduction, decode, encode.
 
-Order (core.py, phases.md): float and complex `add` and `mul` follow `run.sums`; every other function goes right to
-left, which for the associative ones is as good as any.  Scans of float `add` and `mul` follow `run.scans`; those of the
+Order (core.py, phases.md): float and complex `add` and `mul` follow `sums`; every other function goes right to
+left, which for the associative ones is as good as any.  Scans of float `add` and `mul` follow `scans`; those of the
 other associative functions run left to right; `sub` and `div` alternate; the rest reduce each prefix from the right, which is
 their definition.
 
 Comparisons on numbers give 0 and 1 of the operand's kind here, so that a reduction keeps its kind.
 
-Neighbours: `scalars` (one application), `run.sums` (order), `indexing`.
+Neighbours: `scalars` (one application), `sums` (order), `indexing`.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from ...lang.codes import Code
 from ...typechecker.core import Payload
 from ...typechecker.elements import Kind
 from ...typechecker.scalars import FUNCTIONS, SELECTIVE, SUMMED, ResultKind, identity_of, is_ordered
-from ..run.scans import running
-from ..run.sums import combine
 from ..run.values import Array, normalise
 from .failures import CheckFailed
 from .indexing import assemble, at, build, cells, integers, lines, offset
 from .scalars import evaluate, meaning
+from .scans import running
 from .selection import check_index
+from .sums import combine
 
 Combine: TypeAlias = Callable[[Payload, Payload], Payload]
 ALTERNATING = {"sub": "add", "div": "mul"}

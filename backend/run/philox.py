@@ -1,48 +1,50 @@
-"""Philox4x32-10, the counter-based generator behind `key ? s`, in plain Python.
+"""Philox4x32-10 on arrays: the bits of `reference.philox` (layout: its Note [Key and counter layout]).
 
-Source: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3" (SC'11), and the known-answer
-vectors of the Random123 library.  Every back end must produce these bits.
+Works in pieces that stay in cache; a piece needs only its own block numbers, so any shard can be filled alone.
 
-Note [Key and counter layout].  All words are unsigned 32-bit, `low` is bits 0..31 and `high` bits 32..63 of the
-two's complement i64.
-  * key words      = (low(k), high(k)) where k is the scalar key, or the first item of a pair.
-  * counter words  = (low(b), high(b), low(s), high(s)) where b = i >> 1 is the block of element i (row-major index in
-    the result) and s is the second item of a pair, 0 for a scalar key: so `k ? s` and `(k 0) ? s` agree.
-  * a block yields four words w0 w1 w2 w3; element i takes (w0, w1) if i is even, (w2, w3) if i is odd.
-  * the value of words (a, b) is ((a >> 5) × 2²⁶ + (b >> 6)) × 2⁻⁵³: 53 uniform bits in [0, 1).
-So any shard computes its own elements without the others.
+Neighbours: `cpu.uniforms` (compiled code of the same bits), `cuda.making` (the same on cards).
 """
 
 from __future__ import annotations
 
-from typing import Final, TypeAlias
+from typing import Any, Final
 
-MULTIPLIER_0: Final = 0xD2511F53
-MULTIPLIER_1: Final = 0xCD9E8D57
+import numpy as np
+
+MULTIPLIERS: Final = (0xD2511F53, 0xCD9E8D57)
 WEYL_0: Final = 0x9E3779B9
 WEYL_1: Final = 0xBB67AE85
 ROUNDS: Final = 10
 MASK: Final = 0xFFFFFFFF
+_PIECE = 1 << 14
+"""Blocks generated at once."""
 
-Words4: TypeAlias = tuple[int, int, int, int]
+
+def fill_uniform(out: np.ndarray[Any, Any], key: int, stream: int, start: int = 0) -> None:
+    """Fill a contiguous f64 vector with elements `start`, `start` + 1, … of the sequence of `(key, stream)`."""
+    first = start >> 1
+    last = (start + len(out) + 1) >> 1
+    for block in range(first, last, _PIECE):
+        stop = min(last, block + _PIECE)
+        pairs = np.empty((stop - block, 2))
+        fill_pairs(np, pairs, block, key, stream)
+        low = max(start, 2 * block)
+        high = min(start + len(out), 2 * stop)
+        out[low - start : high - start] = pairs.reshape(-1)[low - 2 * block : high - 2 * block]
 
 
-def philox_block(counter: Words4, key: tuple[int, int]) -> Words4:
-    """Ten rounds of the Philox4x32 bijection."""
-    c0, c1, c2, c3 = counter
-    k0, k1 = key
+def fill_pairs(xp: Any, pairs: Any, first: int, key: int, stream: int) -> None:
+    """The two elements of each block from `first` on; `xp`: NumPy, or CuPy."""
+    blocks, mask, word = xp.arange(first, first + len(pairs), dtype=np.uint64), np.uint64(MASK), np.uint64(32)
+    c0, c1 = blocks & mask, blocks >> word
+    c2, c3 = xp.full_like(blocks, stream & MASK), xp.full_like(blocks, (stream >> 32) & MASK)
+    k0, k1 = key & MASK, (key >> 32) & MASK
     for _ in range(ROUNDS):
-        product_0 = MULTIPLIER_0 * c0
-        product_1 = MULTIPLIER_1 * c2
-        c0, c1, c2, c3 = (product_1 >> 32) ^ c1 ^ k0, product_1 & MASK, (product_0 >> 32) ^ c3 ^ k1, product_0 & MASK
+        product_0, product_1 = c0 * np.uint64(MULTIPLIERS[0]), c2 * np.uint64(MULTIPLIERS[1])
+        c0 = (product_1 >> word) ^ c1 ^ np.uint64(k0)
+        c2 = (product_0 >> word) ^ c3 ^ np.uint64(k1)
+        c1, c3 = product_1 & mask, product_0 & mask
         k0, k1 = (k0 + WEYL_0) & MASK, (k1 + WEYL_1) & MASK
-    return c0, c1, c2, c3
-
-
-def uniform(key: int, stream: int, index: int) -> float:
-    """Element `index` of the uniform sequence of `(key, stream)`."""
-    block = index >> 1
-    counter = (block & MASK, (block >> 32) & MASK, stream & MASK, (stream >> 32) & MASK)
-    words = philox_block(counter, (key & MASK, (key >> 32) & MASK))
-    first, second = words[2:] if index & 1 else words[:2]
-    return ((first >> 5) * 67108864 + (second >> 6)) / 9007199254740992
+    for column, (high, low) in enumerate(((c0, c1), (c2, c3))):
+        bits = ((high >> np.uint64(5)) << np.uint64(26)) + (low >> np.uint64(6))
+        pairs[:, column] = bits.astype(np.float64) * 2.0**-53

@@ -1,9 +1,9 @@
-"""The order of scans (`run.scans`) on NumPy arrays, along any axis.
+"""The order of scans (`reference.scans`) on NumPy arrays, along any axis.
 
 Runs are scanned in place in the result, then what is before each run is joined to it.  A line is gone along in pieces of whole
 blocks that stay in cache, each from what is before it.
 
-Neighbours: `scans` (the definition), `cpu.scanning` (kernels), `tests/backend/test_scans.py`.
+Neighbours: `reference.scans` (the definition), `cpu.scanning` (kernels), `tests/backend/test_scans.py`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from .scans import BLOCK, RUN
+from ..kernels.ir import BLOCK, RUN
 
 NumArray: TypeAlias = np.ndarray[Any, Any]
 

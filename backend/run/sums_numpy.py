@@ -1,6 +1,6 @@
 """The documented order of float sums and products on NumPy arrays, along any axis.
 
-`run.sums` is the definition in plain Python; this module computes the same bits for whole arrays: lanes go down the
+`reference.sums` is the definition in plain Python; this module computes the same bits for whole arrays: lanes go down the
 rows of each block in order, lanes combine by halving, blocks by the binary tree on the block index.
 
 Note [Lanes down the rows].  `ufunc.reduce` may reorder an axis by its stride, so rows are added one ufunc call a row.
@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from .sums import BLOCK, LANES, ROWS
+from ..kernels.ir import BLOCK, LANES, ROWS
 
 NumArray: TypeAlias = np.ndarray[Any, Any]
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rho import backend
-from rho.backend.run import sums
+from rho.backend.reference import sums
 from rho.tests.backend.differential import checked, run_plan
 
 WORKSPACE = 24 * 1024 * 1024  # of the team, whatever the size of the operands

@@ -9,9 +9,8 @@ import random
 import pytest
 
 from rho import backend
-from rho.backend.reference import interpret, linear, matrices, reductions
+from rho.backend.reference import interpret, linear, matrices, philox, reductions, sums
 from rho.backend.reference.failures import CheckFailed
-from rho.backend.run import philox, sums
 from rho.backend.run.values import Array, array, round_f32, to_numpy
 from rho.lang.diagnostics import RhoError
 from rho.lang.source import Source

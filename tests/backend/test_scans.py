@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rho.backend.run.scans import BLOCK, RUN, running
+from rho.backend.reference.scans import BLOCK, RUN, running
 from rho.backend.run.scans_numpy import ordered_scan
 from rho.tests.kernels.phases import data, same_bits
 from rho.typechecker.elements import Kind

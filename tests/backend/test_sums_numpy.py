@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rho.backend.run import philox, sums
-from rho.backend.run.philox_numpy import fill_uniform
+from rho.backend.reference import philox, sums
+from rho.backend.run.philox import fill_uniform
 from rho.backend.run.sums_numpy import ordered_reduce
 
 LENGTHS = [1, 2, 3, 7, 127, 128, 129, 255, 256, 257, 300, 511, 512, 1000, 4095, 4096, 4097, 8192, 9000, 12289, 20480]

@@ -11,7 +11,7 @@ import pytest
 from rho.backend.graph.phases import AxisNode, Node, Projection, SizeNode
 from rho.backend.kernels import policy
 from rho.backend.kernels.ir import LANES, ROWS
-from rho.backend.run import sums
+from rho.backend.reference import sums
 from rho.backend.run.cpu import cuts
 from rho.tests.kernels.phases import apply, both, data, phase, projection, read, run, same_bits
 from rho.typechecker.elements import Kind
@@ -96,7 +96,7 @@ def test_reductions(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("kind", FLOATS)
 @pytest.mark.parametrize("count", [1, 2, 17, 4095, 4096, 4097, 8192, 12289, 40961, 300_000])
 def test_order_of_sums(kind: Kind, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whole vectors, columns and rows are summed as `run.sums` says, on any number of threads."""
+    """Whole vectors, columns and rows are summed as `reference.sums` says, on any number of threads."""
     monkeypatch.setattr(cuts, "PARALLEL", 1)
     rng = np.random.default_rng(count)
     x = rng.standard_normal(count).astype(data(kind, 1, 0).dtype)

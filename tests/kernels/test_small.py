@@ -16,8 +16,7 @@ from rho.backend.run.cpu import compiled, structured
 @pytest.mark.parametrize("text", ["{+/⍺×⍵}", "{(+⌿⍺-⍵)÷≢⍵}", "{×/1+⍺×⍵}", "{((((⍺×3)+⍵)×⍺)+1)×⍵-⍺÷1+⍵}"])
 def test_bits_stay(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("llvmlite")
-    for name, value in (("PATIENCE", 3), ("COMPILE_NANOSECONDS", 1.0)):
-        monkeypatch.setattr(policy, name, value)
+    monkeypatch.setattr(policy, "COMPILE_NANOSECONDS", 1.0)
     monkeypatch.setattr(compiled, "ASKED", 2)
     monkeypatch.setattr(prepared, "native_program", lambda *_: None)
     structured._kept.clear()

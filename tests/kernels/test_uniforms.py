@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from rho.backend.kernels import policy
+from rho.backend.reference.philox import uniform
 from rho.backend.run.cpu import uniforms
-from rho.backend.run.philox import uniform
-from rho.backend.run.philox_numpy import fill_uniform
+from rho.backend.run.philox import fill_uniform
 from rho.tests.kernels.guarded import guarded
 
 pytest.importorskip("llvmlite")

@@ -43,22 +43,21 @@ class Bound:
     dtypes: tuple[np.dtype[Any], ...]
     packs: tuple[Pack, ...] = ()
     combine: tuple[int, ...] = ()
+    back: tuple[int, ...] | None = field(init=False)
+    """The order of the program's axes among those of the loops; None: they are the same."""
     made: Kept[Pieces] = field(default_factory=lambda: Kept(16))
 
-    @property
-    def is_direct(self) -> bool:
-        """Is a run one call on the operands as they are, whose results are as they are made?"""
-        return not self.packs and self.partials == 1 and len(self.blocks) == 1 and list(self.order) == sorted(self.order)
+    def __post_init__(self) -> None:
+        back = tuple(sorted(range(len(self.order)), key=self.order.__getitem__))
+        object.__setattr__(self, "back", None if back == tuple(range(len(back))) else back)
 
     def pieces(self, turns: int = 0) -> Pieces:
         """`turns`: how often a repeated body."""
+        return self.made.get(turns) or self.made.put(turns, (), self._pieces(turns))
 
-
-        def make() -> Pieces:
-            blocks = Made(len(self.blocks), lambda place: self.repeated(self.blocks[place], turns)) if turns else self.blocks
-            return Pieces(self.address, blocks, self.bases, self.threads, self.duration * max(1, turns))
-
-        return self.made.of(turns, (), make)
+    def _pieces(self, turns: int) -> Pieces:
+        blocks = Made(len(self.blocks), lambda place: self.repeated(self.blocks[place], turns)) if turns else self.blocks
+        return Pieces(self.address, blocks, self.bases, self.threads, self.duration * max(1, turns))
 
     def repeated(self, block: Block, turns: int) -> Block:
         words = list(block.words)

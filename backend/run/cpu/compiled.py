@@ -89,34 +89,21 @@ class CompiledRun:
         self.reduces = body.results[0].reduction is not None
         self.points, self.packable = prod(space), packable
         self.kept: dict[tuple[Any, ...], Bound | KernelCode | RowsCode | None] = {}
-        self.direct: dict[tuple[Any, ...], Bound] = {}
         self.small = self.points < policy.SMALL
         self.runs = 0
 
     def run(self, values: Mapping[ValueId, Any], overwrite: NumArray | None) -> tuple[Any, ...]:
         arrays = [np.asarray(view(values[value])) for value, view in self.views]
-        if self.direct and (overwrite is None or self.reduces):
-            ready = self.direct.get(layout_of(arrays))
-            if ready is not None:
-                return self.run_directly(ready, arrays)
         bound = self.bound(arrays, self.stores(overwrite is not None))
         if bound is None:
             del arrays
             trim()
             return self.otherwise(values, overwrite)
-        if bound.is_direct and not self.body.split and (overwrite is None or self.reduces):
-            self.direct[layout_of(arrays)] = bound
         if bound.packs:
             arrays = packed(arrays, bound.packs)
         results = self.room(bound, overwrite)
         self.call(bound, arrays, results)
         return self.finish(bound, results)
-
-    def run_directly(self, bound: Bound, arrays: Sequence[NumArray]) -> tuple[Any, ...]:
-        """One call."""
-        results = tuple([room(shape, dtype) for shape, dtype in zip(bound.shapes, bound.dtypes, strict=True)])
-        self.call(bound, arrays, results)
-        return results
 
     # ------------------------------------------------------------------------------------------ binding
 
@@ -126,6 +113,9 @@ class CompiledRun:
 
     def bound(self, arrays: Sequence[NumArray], stores: Stores) -> Bound | None:
         key = (stores, layout_of(arrays))
+        found = self.kept.get(key)
+        if isinstance(found, Bound):
+            return found
         if key not in self.kept and self.small and self.mode is policy.Mode.AUTO and (self.runs + 1) % ASKED:
             self.runs += 1  # nothing is asked of the compiler (which would be imported) before it may be wanted
             return None
@@ -191,10 +181,8 @@ class CompiledRun:
         cuts = self.cuts(nest, work)
         blocks: Sequence[Block] = Made(cuts.count, lambda place: self.block(kernel, nest, cuts, places, place))
         blocks = tuple(blocks) if cuts.count <= MOST_KEPT else blocks
-        shapes = []
-        for place in range(len(self.body.results)):
-            shape = self.shape_of(place)
-            shapes.append(tuple(shape[axis] for axis in nest.order if axis < len(shape)))
+        shapes = [tuple([shape[axis] for axis in nest.order if axis < len(shape)])
+                  for shape in map(self.shape_of, range(len(self.body.results)))]  # fmt: skip
         dtypes = tuple(DTYPES[result.kind] for result in self.body.results)
         combine = combiners([r.reduction or "" for r in self.body.results], [r.kind for r in self.body.results], cuts.partials)
         return Bound(kernel, address, blocks, len(places), self.threads, work.nanoseconds, tuple(shapes), nest.order,
@@ -282,10 +270,7 @@ class CompiledRun:
                 assert result.reduction is not None
                 whole = joined(bound, len(made), value)
                 value = combine_tree(PLAIN[result.reduction], value, 0) if whole is None else whole
-            order = bound.order
-            if list(order) != sorted(order):
-                value = value.transpose(sorted(range(len(order)), key=order.__getitem__))
-            made.append(value)
+            made.append(value if bound.back is None else value.transpose(bound.back))
         return in_parts(made, self.body.split) if self.body.split else tuple(made)
 
 

@@ -18,10 +18,10 @@ from ....lang.codes import Code
 from ....typechecker.elements import Kind
 from ....typechecker.scalars import SELECTIVE, identity_of, is_ordered
 from ...graph.phases import PLACES, ApplyNode, Node, Result
+from ...kernels.ir import BLOCK
 from ...scalar.table import REDUCTIONS
 from ..failures import CheckFailed
 from ..pool import room
-from ..sums import BLOCK
 from ..sums_numpy import block_partials, combine_tree, ordered_reduce
 from .kinds import DTYPES, NumArray
 from .reals import PLAIN

@@ -4,7 +4,7 @@ Many lines are shared by the team.  One long line is gone along in batches that 
 a batch is scanned while the totals of the blocks of its other parts are found; then these are scanned, each from what is before
 it.  The last part needs no totals.  So the parts do not show.
 
-Neighbours: `loops.scans` (the code), `sharing` (its pieces), `run.scans` (the order), `library.sequential` (asks).
+Neighbours: `loops.scans` (the code), `sharing` (its pieces), `reference.scans` (the order), `library.sequential` (asks).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Scans, and reductions by functions that are not associative, along one axis.
 
-Order is that of `reference.reductions`: that of `run.scans` for float `add` and `mul`, running left to right for the other
+Order is that of `reference.reductions`: that of `reference.scans` for float `add` and `mul`, running left to right for the other
 associative functions, alternating for `sub` and `div`, right to left for each prefix of the rest.  Where NumPy has no loop
 that keeps the order and the other axes are few, items go through Python one by one, which is faster than a NumPy call an item
 and gives the same bits.

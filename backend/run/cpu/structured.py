@@ -21,7 +21,6 @@ from ...graph.phases import ApplyNode, AxisKind, ConstantNode, ReadNode, Structu
 from ...kernels import policy
 from ...kernels.constants import FIXED_POWERS, real_constant
 from ...kernels.kept import Kept
-from ...scalar.table import TRANSCENDENTAL
 from .body import compile_body
 from .kinds import DTYPES, FILLS, NumArray, constant
 from .reduce import compile_reduction, identity_array
@@ -100,12 +99,10 @@ def _through_kernels(
 
     applied = [node.function for node in phase.body if isinstance(node, ApplyNode) and not _is_product(phase, node)]
     one_by_one = any(is_sequential(r.reduction or "") for r in phase.results)
-    if mode is policy.Mode.ALWAYS or prod(space) >= policy.SMALL or one_by_one or not TRANSCENDENTAL.isdisjoint(applied):
-        return through()
     sums = any(r.reduction in SUMMED and kinds(r.value).is_float for r in phase.results)
-    if not policy.is_candidate(prod(space), applied, sums=sums):
-        return _Small(run, through).run
-    return through() if mode is policy.Mode.WARM else _Patient(run, through).run
+    if mode is policy.Mode.ALWAYS or one_by_one or policy.is_candidate(prod(space), applied, sums=sums):
+        return through()
+    return _Small(run, through).run
 
 
 def _is_product(phase: Structured, node: ApplyNode) -> bool:
@@ -117,7 +114,7 @@ class _Small:
     """A small phase, on NumPy; its kernel is there for native programs."""
 
     def __init__(self, run: Kernel, through: Callable[[], Kernel]) -> None:
-        self.now, self._through = run, through
+        self._run, self._through = run, through
         self._compiled: Kernel | None = None
 
     def compiled(self) -> Kernel:
@@ -126,19 +123,7 @@ class _Small:
         return self._compiled
 
     def run(self, values: Mapping[ValueId, Any], overwrite: NumArray | None) -> tuple[Any, ...]:
-        return self.now(values, overwrite)
-
-
-class _Patient(_Small):
-    """A small phase that starts on NumPy and goes on with its kernel."""
-
-    runs = 0
-
-    def run(self, values: Mapping[ValueId, Any], overwrite: NumArray | None) -> tuple[Any, ...]:
-        self.runs += 1
-        if self.runs == policy.PATIENCE:
-            self.now = self.compiled()
-        return self.now(values, overwrite)
+        return self._run(values, overwrite)
 
 
 def compiled_of(kernel: Kernel) -> object:

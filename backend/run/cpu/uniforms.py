@@ -1,6 +1,6 @@
 """Uniform numbers of a key through compiled code, in pieces for the team; NumPy makes a last odd one.
 
-Neighbours: `loops.written` (the code), `run.philox_numpy` (the same bits), `library.making` (asks here).
+Neighbours: `loops.written` (the code), `run.philox` (the same bits), `library.making` (asks here).
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ from ...kernels import policy
 from ...kernels.llvm_leaf import is_installed
 from ...kernels.store import address_of
 from ...loops.written import PHILOX_ROUNDS, Uniforms
-from ..philox import MASK, WEYL_0, WEYL_1
-from ..philox_numpy import fill_uniform
+from ..philox import MASK, WEYL_0, WEYL_1, fill_uniform
 from .cuts import PARALLEL
 from .kinds import NumArray, start_of
 from .sharing import run_once

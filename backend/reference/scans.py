@@ -8,9 +8,9 @@ scan is ((before its block) + (before its run)) + (its sum in the run).  What is
 So lines of at most `RUN` items are plain running sums; the first items of a line do not depend on how many follow; and a line can
 be cut at its blocks.  For functions that are exact in any order (integers, truth values, ⌊ and ⌈) the order does not show.
 
-This is the definition in its plainest form; the vectorised versions must agree with it bit for bit.
+This is the definition in its plainest form; what runs programs must agree with it bit for bit.
 
-Neighbours: `sums` (the same of reductions), `scans_numpy`, `loops.scans`, `loops.card_scans`.
+Neighbours: `sums` (the same of reductions), `run.scans_numpy`, `loops.scans`, `loops.card_scans`.
 """
 
 from __future__ import annotations
@@ -18,12 +18,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
 
-from ..kernels.ir import BLOCK, RUN
-
-__all__ = ["BLOCK", "RUN", "running"]
-
 Item = TypeVar("Item")
 _NOTHING: Final = None
+RUN: Final = 64
+BLOCK: Final = 4096
 
 
 def running(items: Sequence[Item], add: Callable[[Item, Item], Item]) -> list[Item]:

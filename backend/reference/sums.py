@@ -6,7 +6,9 @@ then for h = 128, 64, …, 1 lane l becomes lane l + lane (l + h) where lane l +
 2i + 1 are added, level by level, a last odd block passing through.  Absent elements contribute nothing (no zero is
 added, so the sum of ¯0.0 alone is ¯0.0).  The empty sum is the identity, which is the caller's business.
 
-This is the definition in its plainest form; the vectorised versions must agree with it bit for bit.
+This is the definition in its plainest form; what runs programs must agree with it bit for bit.
+
+Neighbours: `reductions` (asks), `loops.orders` and `run.sums_numpy` (the same in kernels and on arrays).
 """
 
 from __future__ import annotations
