@@ -8,8 +8,9 @@ Counted at the most values that are alive at once, plus what compound functions 
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from functools import reduce
 from math import prod
-from typing import Final
+from typing import Final, Protocol, TypeVar
 
 from ....typechecker.elements import Kind
 from ....typechecker.scalars import is_sequential
@@ -33,7 +34,7 @@ from ...graph.phases import (
 from ...graph.registry import frame_of
 from ...graph.scratch import from_the_right
 from ...scalar.table import ROWS
-from ..plan.model import ALIGNMENT, BranchStep, CellsStep, LoopStep, Step, SubPlan
+from ..plan.model import ALIGNMENT, Step, SubPlan, inside
 
 TEAM_POINTS: Final = 1 << 18
 """Points that large spaces have room for, twice as many where they are reduced."""
@@ -235,8 +236,37 @@ def _live_bytes(phase: Structured, *, counts_results: bool) -> int:
     return most
 
 
+Amount = TypeVar("Amount", int, Size)
+
+
+class Amounts(Protocol[Amount]):
+    """Counting of bytes, by numbers or by formulas; `exact`: with numbers."""
+
+    zero: Amount
+    exact: bool
+
+    def bytes(self, type: ArrayType) -> Amount:
+        """Of a value."""
+        ...
+
+    def number(self, size: Size) -> Amount: ...
+
+    def larger(self, a: Amount, b: Amount) -> Amount: ...
+
+    def rounded(self, count: Amount) -> Amount:
+        """The memory that a buffer of so many bytes takes."""
+        ...
+
+    def never_less(self, a: Amount, b: Amount) -> bool: ...
+
+    def workspace(self, phase: Structured) -> Amount: ...
+
+
 class Numbers:
     """Sizes as numbers, run-time sizes at their caps; each size is worked out once."""
+
+    zero = 0
+    exact = True
 
     def __init__(self) -> None:
         self._known: dict[Size, int] = {}
@@ -250,32 +280,52 @@ class Numbers:
             found = self._known[size] = capacity(size).evaluate({})
         return found
 
+    number = cap
 
-def scratch_of(
-    step: Step, phase: Phase, types: Mapping[ValueId, ArrayType], numbers: Numbers, scattered: Container[ValueId] = ()
-) -> int:
-    """The bytes that a step of a whole phase needs beside operands and results: its bodies' peaks, copies, workspace."""
+    def bytes(self, type: ArrayType) -> int:
+        return prod(map(self.cap, type.shape)) * type.element.kind.bytes
 
-    def held(value: ValueId) -> int:
-        type = types[value]
-        return rounded(prod(map(numbers.cap, type.shape)) * type.element.kind.bytes)
+    def larger(self, a: int, b: int) -> int:
+        return max(a, b)
 
-    match step, phase:
-        case LoopStep(), Loop():
-            state = sum(map(held, phase.body.params))
-            bodies = (step.body, *(() if step.until is None else (step.until,)))
-            return state + max(map(peak_of, bodies))
-        case BranchStep(), _:
-            return max(peak_of(step.then), peak_of(step.otherwise))
-        case CellsStep(), _:
-            return peak_of(step.body)
-        case _, LibraryPhase():
-            scratch = numbers.cap(cost_of(phase, types).scratch)
-            return rounded(scratch) + sum(map(held, copied(phase, scattered, types)))
-        case _, Structured():
-            return rounded(workspace(phase, numbers.cap))
+    def rounded(self, count: int) -> int:
+        return rounded(count)
+
+    def never_less(self, a: int, b: int) -> bool:
+        return a >= b
+
+    def workspace(self, phase: Structured) -> int:
+        return workspace(phase, self.cap)
+
+
+def scratch_within(
+    phase: Phase, bodies: Sequence[Amount], types: Mapping[ValueId, ArrayType], amounts: Amounts[Amount],
+    scattered: Container[ValueId] = (),
+) -> Amount:  # fmt: skip
+    """The bytes that a whole phase needs beside operands and results: the peaks of its `bodies`, copies, workspace."""
+
+    def held(values: Iterable[ValueId]) -> Amount:
+        found = amounts.zero
+        for value in values:
+            found = found + amounts.rounded(amounts.bytes(types[value]))
+        return found
+
+    most = reduce(amounts.larger, bodies, amounts.zero)
+    match phase:
+        case Loop():
+            return held(phase.body.params) + most
+        case LibraryPhase():
+            scratch = amounts.number(cost_of(phase, types).scratch)
+            return amounts.rounded(scratch) + held(copied(phase, scattered, types))
+        case Structured():
+            return amounts.rounded(amounts.workspace(phase))
         case _:
-            return 0
+            return most
+
+
+def scratch_of(step: Step, phase: Phase, types: Mapping[ValueId, ArrayType], numbers: Numbers) -> int:
+    """The same of a step of a plan."""
+    return scratch_within(phase, [peak_of(body) for body in inside(step)], types, numbers)
 
 
 def peak_of(plan: SubPlan) -> int:

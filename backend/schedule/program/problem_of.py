@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise
-from math import prod
 from typing import Final
 
 from ....lang.codes import Code
@@ -36,7 +35,7 @@ from ..machines import to_devices
 from ..plan.describe import op_name
 from ..plan.model import ALIGNMENT
 from ..problem import Combine, DeviceGroup, Edge, Objective, PhaseIndex, PhaseTask, Problem, Ticks
-from ..single.one_device import scratch_within
+from ..single.one_device import needed_within
 from .cuts import Cuts, Given, choose_cuts
 from .needs import Aligned, need_of
 from .together import Gang, Setting, TicksOf
@@ -211,7 +210,7 @@ class _Builder:
     def task(self, place: int, phase: Phase, name: str, numbers: Numbers) -> PhaseTask:
         cut = self.cuts.of[place]
         results = traverse.results(phase)
-        size = sum(self.bytes(value, numbers) for value in results)
+        size = sum(numbers.bytes(self.bound.graph.types[value]) for value in results)
         filed = in_files(phase)
         store = None if filed is None else self.bound.lies.get(filed[0])
         if isinstance(phase, Input | Constant) or store is not None:
@@ -224,7 +223,7 @@ class _Builder:
             return self.together(self.gangs[place], name, size)
         effect = _has_effect(phase)
         if isinstance(phase, Print | Output):
-            size = self.bytes(phase.arg, numbers)  # what leaves the run is a copy, to its end
+            size = numbers.bytes(self.bound.graph.types[phase.arg])  # what leaves the run is a copy, to its end
         ticks: dict[str, Ticks] = {}
         for group in self.groups:
             if group.kind not in ticks and (found := self.ticks(phase, group, cut, self.tick_ns)) is not None:
@@ -233,7 +232,7 @@ class _Builder:
         if cut is not None and cut.combines:
             partial = size * (most_subtrees(cut.rows) if cut.grain == BLOCK else 1)
             combine = Combine(self.combined(partial, self.tick_ns), True, partial)
-        scratch = scratch_within(phase, self.bound.graph, numbers)
+        scratch = needed_within(phase, self.bound.graph, numbers)
         if cut is not None:
             scratch = -(-scratch * cut.rows * cut.grain // cut.size)  # the last row may be short
         return PhaseTask(name, ticks, 0 if cut is None else cut.rows, combine, size, scratch, home=effect, effect=effect)
@@ -248,10 +247,6 @@ class _Builder:
             parts = [size if names[device].home else 0 for device, _ in gang.mode]
         together = gang.together([rounded(part) for part in parts])
         return PhaseTask(name, ticks, gang.rows, None, size, together=together)
-
-    def bytes(self, value: ValueId, numbers: Numbers) -> int:
-        type = self.bound.graph.types[value]
-        return prod(map(numbers.cap, type.shape)) * type.element.kind.bytes
 
     # ------------------------------------------------------------------------------ edges
 
