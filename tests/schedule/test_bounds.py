@@ -55,6 +55,38 @@ def test_a_window_adds_what_comes_before_and_after() -> None:
     assert load(bounds(problem)).ticks == 5 + 12 + 5
 
 
+def test_all_of_an_output_is_on_a_device_when_what_it_is_made_of_has_come() -> None:
+    """A wide and a narrow output of what is at home, then what reads all of it: at home, and on a device behind a link."""
+    devices = (DeviceGroup("h", "h", home=True), DeviceGroup("d", "d", sync=1))
+    quick, slow = Ticks(((1, 1), (10, 1))), Ticks(((1, 900), (10, 9000)))
+    links = (Link("l", "h", "d", 2, Fraction(1)),)
+
+    def head(out: int) -> dict[int, int]:
+        phases = (
+            PhaseTask("x", {"h": quick}, rows=10, out_bytes=100, home=True),
+            PhaseTask("p", {"h": slow, "d": quick}, rows=10, out_bytes=out),
+            PhaseTask("q", {"h": slow, "d": quick}, rows=10, out_bytes=10),
+        )
+        edges = (Edge(PhaseIndex(0), PhaseIndex(1)), Edge(PhaseIndex(1), PhaseIndex(2), whole=True))
+        problem = Problem(devices, links, phases, edges)
+        assert best_bound(bounds(problem)).ticks <= (plan_problem(problem, Budget(60, 0)).values or (0,))[0]
+        return bounds(problem).heads[2]
+
+    assert head(1000)[1] == 100 + 3  # x is brought, and p made there
+    assert head(20)[1] < 100 and head(1000)[0] < 100
+
+
+def test_what_starts_late_on_the_quickest_device_is_a_window() -> None:
+    """Ten phases that one device may begin at 50, and the other, ten times slower, at once."""
+    devices = (DeviceGroup("h", "h", home=True), DeviceGroup("d", "d"))
+    x = PhaseTask("x", {"h": Ticks(((1, 0),))}, out_bytes=50, home=True)
+    early = PhaseTask("e", {"d": Ticks(((1, 1),))})
+    phases = (x, early, *(PhaseTask(f"p{i}", {"h": Ticks(((1, 100),)), "d": Ticks(((1, 10),))}) for i in range(10)))
+    edges = tuple(Edge(PhaseIndex(0), PhaseIndex(2 + i)) for i in range(10))
+    problem = Problem(devices, (Link("l", "h", "d", 0, Fraction(1)),), phases, edges)
+    assert load(bounds(problem)).ticks == 137  # of which the quick one works for 87
+
+
 def test_energy_counts_phases_that_lie_partly_in_an_interval() -> None:
     problem = equal(2, 4, 4, 4)
     late = Problem(problem.devices, (), tuple(PhaseTask(t.id, t.ticks, ready=1) for t in problem.phases), ())

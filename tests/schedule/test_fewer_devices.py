@@ -1,4 +1,4 @@
-"""More devices never give a longer plan, and no device has a sliver of a phase that the plan is as short without."""
+"""More devices never give a longer plan, and no device has a sliver of a phase that makes the plan no hundredth shorter."""
 
 from __future__ import annotations
 
@@ -79,3 +79,16 @@ def test_rows_of_slivers_go_to_the_largest_shard() -> None:
     SLIVERS.run(context)
     assert context.found.schedule is not None
     assert decisions_of(one, context.found.schedule).modes == (((1, 1000),),)
+
+
+def test_a_sliver_that_helps_by_less_than_a_hundredth_goes_and_one_that_helps_more_stays() -> None:
+    for own, left in ((4, 1), (20, 2)):  # ticks that all rows take more than all but five
+        devices = (DeviceGroup("a", "a", home=True), DeviceGroup("b", "b"))
+        task = PhaseTask("p", {"a": Ticks(((1, 1), (995, 995), (1000, 995 + own))), "b": Ticks(((1, 1), (9, 9)))}, rows=1000)
+        one = Problem(devices, (), (task,), ())
+        timer = Timer(one)
+        context = Context(one, QUICK, timer, Costs(timer), plan_other=plan_problem)
+        context.found.offer(timer.lay_out(Decisions((((0, 995), (1, 5)),), (0,))))
+        SLIVERS.run(context)
+        assert context.found.schedule is not None
+        assert len(context.found.schedule.shards) == left, own

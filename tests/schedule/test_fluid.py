@@ -32,8 +32,10 @@ from .drawn import decisions_for, problem_of
 from .oracle import shortest
 
 
-def fluid_bound(problem: Problem, unit: int = 50) -> int:
-    return Fluid(Bounds(Costs(Timer(problem))), unit).bound(1 << 60)
+def fluid_bound(problem: Problem, known: int) -> int:
+    """Also where what no plan of `known` ticks uses is left out."""
+    bounds = Bounds(Costs(Timer(problem)))
+    return max(Fluid(bounds, goal).bound() for goal in (2 * known, known + 1))
 
 
 @pytest.mark.parametrize("phases", [3, 6])

@@ -82,7 +82,7 @@ def _lp_relaxation(context: Context) -> None:
     if found.schedule is None:
         return
     fluid = Fluid(context.bounds, found.schedule.makespan)
-    found.raise_bound(fluid.bound(found.schedule.makespan), "bound")
+    found.raise_bound(fluid.bound(), "bound")
     if fluid.solved:
         for width in (MOST_DEVICES,) if context.few_devices else WIDTHS:
             decisions = Decisions(fluid.guided(width), tuple(context.bounds.order), Queueing.INSERT)
@@ -92,13 +92,17 @@ def _lp_relaxation(context: Context) -> None:
         found.offer(context.guided.schedule if context.guided is not None else None)
 
 
+def _lp_applies(context: Context) -> bool:
+    return worth(context.bounds, FOREVER if context.found.schedule is None else context.found.schedule.makespan)
+
+
 def _lp_refutes(context: Context, bound: int, steps: Steps) -> bool:
     from .lp_relaxation import Fluid  # array library
 
-    return Fluid(context.bounds, bound).bound(bound) >= bound
+    return Fluid(context.bounds, bound).bound() >= bound
 
 
 LP_RELAXATION: Final = Strategy(
     "lp-relaxation", "rows of all cuts as a fluid, with cutting planes; a schedule whose cuts are those of its solution",
-    _lp_relaxation, lambda context: worth(context.bounds), _lp_refutes,
+    _lp_relaxation, _lp_applies, _lp_refutes,
 )  # fmt: skip

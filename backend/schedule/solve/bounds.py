@@ -3,7 +3,12 @@
 * heads and tails: the earliest start of a shard by class of device, and the ticks that must follow its end, transfers of at
   least no bytes included; a phase that can be cut is water-filled between them; their sum with a phase is the critical path;
 * load and energy: see `loads`;
-* links: what must leave home or return to it over one channel.
+* links: what must leave home or return to it over one channel;
+* inflow: a shard that reads all of an output waits until all of it has come over the links into its device.
+
+Note [Inflow].  Every row of an output that is on a device was brought there or made there, and then a like part of each operand
+is on that device too.  So all of it takes the bytes of the output or those that the operand which takes most does, whichever are
+fewer; of a part of the rows, a like part.  The channels of the last hops into a device share these bytes.
 
 Note [Bounds of chunks].  Where a problem allows chunks, a phase that can be cut takes at least its rows times the least ticks of
 a row, however it is cut; what reads part of it waits for a row, and a row is all that must follow a transfer.
@@ -15,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Final
 
@@ -54,6 +60,9 @@ class Bounds:
         self._forward: list[dict[int, int]] = [{} for _ in order]
         self._back: list[dict[int, int]] = [{} for _ in order]
         self._ends = [0] * len(order)
+        self._incoming = [self._way_in(members[0]) for members in costs.members]
+        self._made: list[dict[int, int]] = [{} for _ in order]
+        """By phase and class: the bytes that come to a device which makes all of the output.  See Note [Inflow]."""
         self._find_heads()
         self._find_tails()
         self.heads: list[dict[int, int]] = self._forward
@@ -150,6 +159,42 @@ class Bounds:
         path = self.timer.routes.path(near, far)
         return FAR if path is None else sum(hop.latency for hop in path) + self.timer.syncs[far]
 
+    def _way_in(self, device: int) -> tuple[Fraction, int] | None:
+        """Bytes a tick that may come to a device, and the ticks after the last of them; None: nothing is known."""
+        routes, devices = self.timer.routes, len(self.timer.kinds)
+        if devices > MOST_EXACT or not self.timer.linked:
+            return None
+        hops = [path[0] for near in range(devices) if near != device and (path := routes.path(near, device)) and len(path) == 1]
+        rates: dict[object, Fraction] = {}
+        for hop in hops:
+            rate = self.timer.problem.links[hop.link].bytes_per_tick
+            if hop.channel is None or rate is None:
+                return None
+            rates[hop.channel] = max(rate, rates.get(hop.channel, rate))
+        last = self.timer.syncs[device] + min((hop.latency for hop in hops), default=0)
+        return (sum(rates.values(), Fraction(0)), last) if rates else None
+
+    def _inflow(self, edge: int, kind: int) -> int:
+        """The bytes that come to a device of a class before all that an edge carries is there.  See Note [Inflow]."""
+        timer = self.timer
+        p, described = timer.sources[edge], timer.problem.edges[edge]
+        if described.only is not None or timer.delays[edge] is not None:
+            return 0
+        size, span = self.costs.carried(edge), timer.spans[p]
+        if span and size == self.phases[p].out_bytes and size % span:  # a part of the rows may be a byte short a transfer
+            size = max(0, size - len(timer.kinds) * timer.problem.chunks**2)
+        if self.phases[p].is_gathered:
+            return 0 if kind == self.home else size
+        return min(size, self._made[p].get(kind, size))
+
+    def _brought(self, edge: int, kind: int) -> int:
+        """The first tick at which all that an edge carries may be on a device of a class."""
+        way = self._incoming[kind]
+        size = self._inflow(edge, kind) if way is not None else 0
+        if way is None or not size:
+            return 0
+        return -(-size * way[0].denominator // way[0].numerator) + way[1]
+
     def _reads_all(self, edge: int) -> bool:
         """Whether every shard of the target waits for every shard of the source."""
         source, target = self.timer.sources[edge], self.timer.targets[edge]
@@ -176,6 +221,7 @@ class Bounds:
                 c: max([floor, *(self._arrival(edge, c) for edge in timer.incoming[p])]) for c in self.costs.allowed_classes[p]
             }
             self._forward[p] = heads
+            self._made[p] = {c: max((self._inflow(edge, c) for edge in timer.incoming[p]), default=0) for c in heads}
             arrive = {c: head + self.to_combine(p, c) for c, head in heads.items()}
             if self.whole[p]:
                 self._ends[p] = min(head + self.ticks_on(p, c) for c, head in arrive.items()) + self.combined(p)
@@ -192,6 +238,7 @@ class Bounds:
             head + self.least_on(q, c) + self._travel(edge, c, kind, everything and self.whole[q])
             for c, head in self._forward[q].items()
         )
+        some = max(some, self._brought(edge, kind) if everything else 0)
         return max(some, self._ends[q]) if self._reads_all(edge) else some
 
     def _find_tails(self) -> None:

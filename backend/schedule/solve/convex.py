@@ -27,21 +27,40 @@ Line = tuple[Fraction, Fraction]
 """(at nothing, per share): a line below a convex function."""
 
 
-def worth(bounds: Bounds) -> bool:
-    """Whether something can be cut, and the program is small enough."""
-    problem = bounds.timer.problem
+@dataclass(frozen=True, slots=True)
+class Place:
+    """`count` equal devices like `device`."""
+
+    kind: int
+    device: int
+    count: int
+
+
+def places_of(bounds: Bounds, p: int, goal: int) -> list[Place]:
+    """Where shards of a phase may be in a schedule of less than `goal` ticks."""
+    costs, allowed = bounds.costs, set(bounds.costs.allowed[p])
+    found = []
+    for kind in costs.allowed_classes[p]:
+        members = [d for d in costs.members[kind] if d in allowed]
+        if bounds.heads[p][kind] + bounds.least_on(p, kind) + bounds.rest(p, kind) < goal:
+            found.append(Place(kind, members[0], len(members)))
+    return found
+
+
+def worth(bounds: Bounds, goal: int) -> bool:
+    """Whether something can be cut, and the program for schedules of less than `goal` ticks is small enough."""
+    problem, timer = bounds.timer.problem, bounds.timer
     if all(bounds.whole) or any(edge.only is not None for edge in problem.edges):
         return False
     if any(task.together is not None for task in problem.phases):
         return False
-    classes = [len(kinds) for kinds in bounds.costs.allowed_classes]
-    timer = bounds.timer
-    ends = [members[0] for members in bounds.costs.members]
+    places = [places_of(bounds, p, goal) for p in range(len(problem.phases))]
+    ends = {place.kind: place.device for own in places for place in own}.values()
     paths = (timer.routes.path(a, b) for a, b in permutations(ends, 2))
     legs = sum(path is not None and len(path) == 1 for path in paths) if problem.links else len(ends) ** 2
     pairs = zip(timer.sources, timer.targets, strict=True)
-    flows = sum(min(legs, classes[p] * classes[q]) for p, q in pairs)
-    return 2 * sum(classes) + 5 * len(classes) + 2 * flows <= MOST_COLUMNS
+    flows = sum(min(legs, len(places[p]) * len(places[q])) for p, q in pairs)
+    return 2 * sum(map(len, places)) + 5 * len(places) + 2 * flows <= MOST_COLUMNS
 
 
 @dataclass(frozen=True, slots=True)

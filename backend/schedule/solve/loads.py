@@ -18,6 +18,7 @@ from .filling import least
 
 SCALE: Final = 1 << 24
 MOST_WINDOWS: Final = 24
+MOST_CLASSES: Final = 8
 ROUNDS: Final = 60
 TURNS: Final = 3
 SHUT: Final = 1 << 20
@@ -32,19 +33,28 @@ def best_bound(bounds: Bounds) -> Bound:
 def load(bounds: Bounds) -> Bound:
     """The best window."""
     order = bounds.order
-    head = [min(heads.values()) for heads in bounds.heads]
     tail = [min(bounds.rest(p, c) for c in bounds.tails[p]) for p in range(len(order))]
     work, number_of = works(bounds), sizes(bounds)
     number = min(sum(number_of), bounds.timer.limits.machines or sum(number_of))
     best = 0
     count = max(3, min(MOST_WINDOWS, 1500 // len(order)))
-    for a in _spread(head, count):
-        late = [p for p in order if head[p] >= a]
-        for b in _spread([tail[p] for p in late], count):
-            chosen = [p for p in late if tail[p] >= b]
-            best = max(best, _Window(bounds, chosen, work, number_of).bound(best))
-            best = max(best, a + b + -(-sum(min(work[p].values()) for p in chosen) // (SCALE * number)))
+    for head in _heads(bounds):
+        for a in _spread(head, count):
+            late = [p for p in order if head[p] >= a]
+            for b in _spread([tail[p] for p in late], count):
+                chosen = [p for p in late if tail[p] >= b]
+                first = min(min(bounds.heads[p].values()) for p in chosen)
+                best = max(best, _Window(bounds, chosen, work, number_of).bound(best))
+                best = max(best, first + b + -(-sum(min(work[p].values()) for p in chosen) // (SCALE * number)))
     return Bound(best, "load")
+
+
+def _heads(bounds: Bounds) -> list[tuple[int, ...]]:
+    """What windows begin by: the earliest start of each phase anywhere, and, of few classes, that on each."""
+    first = [min(heads.values()) for heads in bounds.heads]
+    kinds = range(len(bounds.costs.members)) if len(bounds.costs.members) <= MOST_CLASSES else ()
+    on_each = (tuple(heads.get(c, least) for heads, least in zip(bounds.heads, first, strict=True)) for c in kinds)
+    return list(dict.fromkeys((tuple(first), *on_each)))
 
 
 def shared(bounds: Bounds) -> int:

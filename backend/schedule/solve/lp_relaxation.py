@@ -31,8 +31,8 @@ from typing import Final
 
 from ..timeline.routes import Channel
 from ..timeline.timing import Mode
-from .bounds import FAR, Bounds
-from .convex import GRAIN, Convex, Curve, Haul, hull_of, rounded
+from .bounds import Bounds
+from .convex import GRAIN, Convex, Curve, Haul, Place, hull_of, places_of, rounded
 from .linear import Linear, Row
 
 ROUNDS: Final = 40
@@ -43,15 +43,6 @@ ENOUGH: Final = 2e-4
 GAIN: Final = Fraction(1, 2000)
 MOST_IDLE: Final = 2
 """Rounds in a row that may gain less than `GAIN` of the bound."""
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """`count` equal devices like `device`."""
-
-    kind: int
-    device: int
-    count: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +58,10 @@ class Leg:
 
 @dataclass(slots=True)
 class Fluid:
-    """The program of one problem."""
+    """The program of one problem; its bound is at most `goal`, since what no shorter schedule uses is left out."""
 
     bounds: Bounds
-    unit: int
+    goal: int
     program: Linear = field(init=False)
     places: list[list[Place]] = field(init=False)
     share: list[list[int]] = field(init=False)
@@ -91,10 +82,12 @@ class Fluid:
     """Is there a solution to take shares from?"""
 
     def __post_init__(self) -> None:
-        self.program = Linear(max(1, self.unit))
+        self.program = Linear(max(1, self.goal))
         bounds, program = self.bounds, self.program
         count = len(bounds.order)
-        self.places = [self._places(p) for p in range(count)]
+        self.places = [places_of(bounds, p, self.goal) for p in range(count)]
+        if not all(self.places):
+            return
         self.share = [[program.column(ticks=False) for _ in places] for places in self.places]
         columns = [[program.column(ticks=True) for _ in range(count)] for _ in range(5)]
         self.start, self.end, self.done, self.mean, self.queue = columns
@@ -119,15 +112,6 @@ class Fluid:
     def _line(self, curve: Convex, values: Sequence[float]) -> None:
         lines = [(part.share, *part.line(values[part.share])) for part in curve.parts]
         self.at_least([(curve.above, 1), *((share, -slope) for share, _, slope in lines)], sum(start for _, start, _ in lines))
-
-    def _places(self, p: int) -> list[Place]:
-        costs, allowed = self.bounds.costs, set(self.bounds.costs.allowed[p])
-        found = []
-        for kind in costs.allowed_classes[p]:
-            members = [d for d in costs.members[kind] if d in allowed]
-            if self.bounds.heads[p][kind] < FAR and self.bounds.rest(p, kind) < FAR:
-                found.append(Place(kind, members[0], len(members)))
-        return found
 
     def _phases(self) -> None:
         bounds = self.bounds
@@ -276,8 +260,10 @@ class Fluid:
 
     # ------------------------------------------------------------------------------- solution
 
-    def bound(self, goal: int) -> int:
-        """The certified bound, as far as it goes in some rounds, or as soon as it reaches `goal`."""
+    def bound(self) -> int:
+        """The certified bound, as far as it goes in some rounds, or as soon as it reaches the goal."""
+        if not all(self.places):
+            return self.goal
         best = idle = 0
         for _ in range(ROUNDS):
             if not self.program.solve(MOST_PIVOTS):
@@ -286,9 +272,9 @@ class Fluid:
             found = self.program.certified()
             idle = 0 if found > best + best * GAIN // 1 else idle + 1
             best = max(best, found)
-            if best >= goal or idle > MOST_IDLE or not self._sharpen(self.program.values()):
+            if best >= self.goal or idle > MOST_IDLE or not self._sharpen(self.program.values()):
                 break
-        return best
+        return min(best, self.goal)
 
     def _sharpen(self, values: Sequence[float]) -> bool:
         """Add the rows that the solution breaks most."""

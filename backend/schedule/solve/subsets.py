@@ -5,7 +5,8 @@ subsets of the devices that its links and its tables suggest, and the best of th
 that are left out stay in the problem, so that devices keep their numbers and routes, but can run nothing.
 
 Note [Slivers].  A device with less than a hundredth of a phase costs a transfer and a wait, and earns a hundredth at most.  After
-the search its rows go to the largest shard, if the plan is then no longer.
+the search its rows go to the largest shard, of all phases at once or one by one, if the plan is then at most a hundredth longer
+than it was found, and no longer than a baseline.  A plan that is proved best keeps what it has.
 """
 
 from __future__ import annotations
@@ -121,16 +122,19 @@ def _slivers(context: Context) -> None:
     found, timer = context.found, context.timer
     if found.schedule is None:
         return
-    limit = found.schedule.makespan
+    known = [found.schedule.makespan * (SLIVER + 1) // SLIVER]
+    limit = max(found.schedule.makespan, min([*known, *(one.ticks for one in context.compared if one.ticks is not None)]))
     decisions = decisions_of(timer.problem, found.schedule)
-    for phase, mode in enumerate(decisions.modes):
-        kept = _without_slivers(mode, timer.problem.phases[phase].units)
-        if kept == mode:
+    units = [task.units for task in timer.problem.phases]
+    small = [p for p, mode in enumerate(decisions.modes) if _without_slivers(mode, units[p]) != mode]
+    for phases in (small, *([p] for p in small)):
+        modes = tuple(_without_slivers(mode, units[p]) if p in phases else mode for p, mode in enumerate(decisions.modes))
+        changed = replace(decisions, modes=modes)
+        if modes == decisions.modes or not legal_modes(timer, changed):
             continue
-        changed = replace(decisions, modes=(*decisions.modes[:phase], kept, *decisions.modes[phase + 1 :]))
-        shorter = timer.lay_out(changed) if legal_modes(timer, changed) else None
-        if shorter is not None and shorter.makespan <= limit and acceptable(timer.limits, shorter):
-            found.schedule, decisions = shorter, changed
+        without = timer.lay_out(changed)
+        if without is not None and without.makespan <= limit and acceptable(timer.limits, without):
+            found.schedule, decisions = without, changed
 
 
 def _without_slivers(mode: Mode, units: int) -> Mode:
@@ -147,7 +151,7 @@ def _without_slivers(mode: Mode, units: int) -> Mode:
 
 
 SLIVERS: Final = Strategy(
-    "slivers", "shards of less than a hundredth of their phase are left out where the plan is no longer without",
+    "slivers", "shards of less than a hundredth of their phase are left out where they make the plan no hundredth shorter",
     _slivers, lambda context: any(task.rows > SLIVER for task in context.problem.phases),
     of_chunks=True,
 )  # fmt: skip
