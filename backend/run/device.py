@@ -13,11 +13,16 @@ from ...typechecker.elements import Kind
 from ...typechecker.sizes import Size, SizeVariable
 from ...typechecker.types import ArrayType
 from ..graph import traverse
-from ..graph.phases import Constant, LibraryPhase, Structured, ValueId
-from ..schedule.plan.model import Box
+from ..graph.phases import Constant, Fold, LibraryPhase, Loop, Map, Phase, PhaseId, Structured, ValueId
 
 Kernel: TypeAlias = Callable[[Mapping[ValueId, Any], Any], tuple[Any, ...]]
 """From a memory and an array to write the first result over (or None) to the results, in order."""
+
+
+Whole: TypeAlias = Callable[[Mapping[ValueId, Any]], Sequence[Any] | None]
+"""From a memory to the results, in order; None: going through the phases inside is as good, or all there is."""
+Index: TypeAlias = tuple[int | slice, ...]
+"""Which part of an array: the point of a cell on the leading axes, or the slices of a box."""
 
 
 class Types(Protocol):
@@ -48,6 +53,10 @@ class Backend(Protocol):
         """A chain along rows (`graph.chains`) that makes the wanted values."""
         ...
 
+    def whole(self, phase: Loop | Map | Fold, types: Types, program: Mapping[PhaseId, Phase]) -> Whole | None:
+        """A phase that has others inside, of a program of these phases, as code of its own; None: go through the others."""
+        ...
+
     def constant(self, phase: Constant, types: Types) -> Any: ...
     def bring(self, value: Any, kind: Kind) -> Any:
         """A host array into the device's memory.  The host's array is never written."""
@@ -61,24 +70,16 @@ class Backend(Protocol):
         """The Python value of a scalar (conditions, sizes); None if it is not known."""
         ...
 
-    def cell(self, value: Any, point: tuple[int, ...]) -> Any:
-        """The cell at a point of the leading axes."""
+    def part(self, value: Any, index: Index) -> Any:
+        """A cell or a box of an array, not copied."""
         ...
 
     def empty(self, kind: Kind, shape: tuple[int, ...]) -> Any:
         """Room for an array."""
         ...
 
-    def put(self, target: Any, point: tuple[int, ...], cell: Any) -> None:
-        """Write a cell at a point of the leading axes."""
-        ...
-
-    def window(self, value: Any, box: Box) -> Any:
-        """The part of an array that lies in a box, not copied."""
-        ...
-
-    def paste(self, target: Any, box: Box, part: Any) -> None:
-        """Write an array into a box of `target`, which `empty` made."""
+    def place(self, target: Any, index: Index, part: Any) -> None:
+        """Write a cell, or a box, of `target`, which `empty` made."""
         ...
 
     def quiet(self) -> Any:

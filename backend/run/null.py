@@ -8,7 +8,7 @@ Neighbours: `device.Backend`, `executor`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -17,9 +17,8 @@ from ...typechecker.elements import Kind
 from ...typechecker.sizes import Size, capacity
 from ..graph import traverse
 from ..graph.bind import BoundGraph
-from ..graph.phases import Constant, LibraryPhase, Structured, ValueId
-from ..schedule.plan.model import Box
-from .device import Kernel, Types
+from ..graph.phases import Constant, Fold, LibraryPhase, Loop, Map, Phase, PhaseId, Structured, ValueId
+from .device import Index, Kernel, Types
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +57,9 @@ class NullBackend:
     def library(self, phase: LibraryPhase, types: Types) -> Kernel:
         return self._shapes(phase, types)
 
+    def whole(self, phase: Loop | Map | Fold, types: Types, program: Mapping[PhaseId, Phase]) -> None:
+        return None
+
     def _shapes(self, phase: Structured | LibraryPhase, types: Types) -> Kernel:
         made = tuple(Shape(types.kind(v), types.cap_shape(v)) for v in traverse.results(phase))
         return lambda memory, overwrite: made
@@ -74,19 +76,14 @@ class NullBackend:
     def item(self, value: Any) -> Any:
         return None
 
-    def cell(self, value: Any, point: tuple[int, ...]) -> Any:
-        return Shape(value.kind, value.shape[len(point) :])
+    def part(self, value: Any, index: Index) -> Any:
+        boxed = tuple(one.stop - one.start for one in index if isinstance(one, slice))
+        return Shape(value.kind, (*boxed, *value.shape[len(index) :]))
 
     def empty(self, kind: Kind, shape: tuple[int, ...]) -> Any:
         return Shape(kind, shape)
 
-    def put(self, target: Any, point: tuple[int, ...], cell: Any) -> None:
-        return None
-
-    def window(self, value: Any, box: Box) -> Any:
-        return Shape(value.kind, tuple(stop - start for start, stop in box))
-
-    def paste(self, target: Any, box: Box, part: Any) -> None:
+    def place(self, target: Any, index: Index, part: Any) -> None:
         return None
 
     @contextmanager

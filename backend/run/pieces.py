@@ -5,7 +5,7 @@ it, else a new array put together of the pieces.  Arrays are immutable here, so 
 
 `limit` is the device's memory in bytes; holding more logical bytes at the end of a tick raises `OutOfMemory`.
 
-Neighbours: `distributed` (drives it), `device.Backend` (windows and pastes), `schedule.facts.sharding` (boxes).
+Neighbours: `distributed` (drives it), `device.Backend` (parts of arrays), `schedule.facts.sharding` (boxes).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ...typechecker.elements import Kind
 from ..graph.phases import ValueId
 from ..schedule.plan.model import Box
 from ..schedule.plan.parts import DeviceId
-from .device import Backend, Kernel
+from .device import Backend, Index, Kernel
 from .memory import Memory
 
 
@@ -101,13 +101,13 @@ class Holdings:
         """The part of a value in a box."""
         found = self.memory.get(value)
         if found is not None:
-            return found if is_whole(box, shape) else self.backend.window(found, box)
+            return found if is_whole(box, shape) else self.backend.part(found, slices(box))
         held = self.pieces.get(value, {})
         if box in held:
             return held[box]
         for own, array in held.items():
             if all(a <= b and c <= d for (a, d), (b, c) in zip(own, box, strict=True)):
-                return self.backend.window(array, within(box, own))
+                return self.backend.part(array, slices(within(box, own)))
         return self.assemble(held, box, kind)
 
     def take_in_place(self, value: ValueId, box: Box, kind: Kind, shape: tuple[int, ...]) -> Any:
@@ -116,7 +116,7 @@ class Holdings:
             return self.memory[value]
         target = self.backend.empty(kind, shape)
         if all(start < stop for start, stop in box):
-            self.backend.paste(target, box, self.take(value, box, kind, shape))
+            self.backend.place(target, slices(box), self.take(value, box, kind, shape))
         return target
 
     def assemble(self, held: Mapping[Box, Any], box: Box, kind: Kind) -> Any:
@@ -126,7 +126,8 @@ class Holdings:
         for own, array in held.items():
             common = tuple((max(a, c), min(b, d)) for (a, b), (c, d) in zip(own, box, strict=True))
             if all(start < stop for start, stop in common):
-                self.backend.paste(target, within(common, box), self.backend.window(array, within(common, own)))
+                part = self.backend.part(array, slices(within(common, own)))
+                self.backend.place(target, slices(within(common, box)), part)
                 missing -= prod(extents(common))
         if missing > 0:
             raise AssertionError("a step needs what its device does not hold")
@@ -140,6 +141,10 @@ def is_whole(box: Box, shape: tuple[int, ...]) -> bool:
 def within(box: Box, outer: Box) -> Box:
     """A box relative to the origin of another."""
     return tuple((start - origin, stop - origin) for (start, stop), (origin, _) in zip(box, outer, strict=True))
+
+
+def slices(box: Box) -> Index:
+    return tuple(slice(start, stop) for start, stop in box)
 
 
 def extents(box: Box) -> tuple[int, ...]:

@@ -162,14 +162,13 @@ def _loop(loop: Loop, box: Box, types: Types, backend: Backend) -> Shard:
     body = replace(restricted.phase, results=results)
     alone = replace(loop, initial=params, body=SubGraph(params, (body,), made))
     own_types = LocalTypes(local, types.sizes, types.guards)
-    compiler = getattr(backend, "loop", None)
-    together = None if compiler is None else compiler(alone, own_types)
+    together = backend.whole(alone, own_types, {})
     kernel = backend.structured(body, own_types)
 
     def run(take: Take) -> list[Made]:
         own = {new: take(value, part, full) for new, value, part, full in wanted}
         state: Sequence[Any] = [own[param] for param in params]
-        done = None if together is None else together(own, list(state), trip)
+        done = None if together is None else together(own)
         for _ in range(0 if done is not None else trip):
             own |= zip(params, state, strict=True)
             state = kernel(own, None)

@@ -21,13 +21,14 @@ from ..library.bindings import bind_library
 from .cpu.bindings import TUNING, Binding, Later, Unbound, bind
 from .cpu.kinds import DTYPES
 from .cpu.loops import LoopRun
+from .cpu.ranges import BackendOf
 from .cpu.regions import region_of
 from .failures import CheckFailed
 from .machine import Machine
 from .native.layouts import MOST_CELLS
 from .native.program import Program
 from .native.tuning import Example, Tuned, tuned
-from .words.phases import Executed, Whole
+from .words.phases import Executed
 
 MOST_BINDINGS: Final = 96
 MOST_UNTUNED: Final = 6
@@ -201,9 +202,9 @@ class RoomSite(Site):
 class WholeSite(Site):
     """Of a phase that has others inside: by machine code for all of it where that is better than its words."""
 
-    def __init__(self, whole: Whole, *arguments: Any) -> None:
+    def __init__(self, loop: LoopRun | None, backend_of: BackendOf, *arguments: Any) -> None:
         super().__init__(*arguments)
-        self.whole, self.began, self.asked = whole, 0, 0
+        self.loop, self.backend_of, self.began, self.asked = loop, backend_of, 0, 0
         self.took: float | None = None
         """What the words took, once they are native (or have had their chances)."""
         self.regional: deque[int] = deque(maxlen=2 * CHANCES)
@@ -212,13 +213,14 @@ class WholeSite(Site):
         machine, phase = self.program.machine, self.phase
         assert isinstance(phase, Loop | Map | Fold)
         machine.current = phase
-        made = self.whole.by_loop(memory)
-        is_better = made is None and region_of(phase).is_better(memory, machine, machine.phases, self.took)
+        made = None if self.loop is None else self.loop.repeat(memory, machine.number(self.loop.loop.trip))
+        region = region_of(phase)
+        is_better = made is None and region.is_better(memory, machine, machine.phases, self.took)
         if is_better and self.is_quicker():
             began = perf_counter_ns()
-            made = self.whole.by_region(memory)
+            made = region.run(memory, machine, machine.phases, self.backend_of, self.program.threads)
             self.regional.append(perf_counter_ns() - began)
-        elif made is None and not is_better and self.took is not None and self.whole.loop is None:
+        elif made is None and not is_better and self.took is not None and self.loop is None:
             self.leave()
         if made is None:
             self.began, self.asked = perf_counter_ns(), self.program.asked
@@ -241,15 +243,10 @@ class WholeSite(Site):
         return 0
 
     def bind(self, binding: Binding) -> None:
-        run, phase = getattr(self.whole.loop, "__self__", None), self.phase
-        if type(run) is not LoopRun or not isinstance(phase, Loop) or phase.keep or phase.until is not None:
-            raise Unbound
-        if phase.trip.constant is None:
-            raise Unbound
-        turns = self.program.machine.number(phase.trip)
+        turns = 0 if self.loop is None else self.loop.loop.trip.constant or 0
         if turns < 1:
             raise Unbound
-        bind(binding, phase, run, turns)
+        bind(binding, self.phase, self.loop, int(turns))
 
 
 def _copied(array: Any, *operands: Any) -> Any:

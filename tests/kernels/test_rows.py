@@ -309,7 +309,7 @@ def test_a_chain_is_compiled_once() -> None:
     rows._kept.clear()
     for _ in range(3):
         backend.execute(plan, bound, inputs)
-    assert len(rows._kept) == 1
+    assert len(rows._kept.values()) == 1
 
 
 @pytest.mark.skipif(sys.platform == "win32" or not is_installed(), reason="pages are fenced with mprotect")

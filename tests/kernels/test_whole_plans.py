@@ -26,7 +26,7 @@ def test_a_linked_plan_runs_in_several_threads_at_once(monkeypatch: pytest.Monke
     plan = backend.plan(bound)
     for _ in range(12):
         backend.execute(plan, bound, given)
-    found = prepared._again[id(plan)]
+    found = prepared._again.get(id(plan))
     assert found.prepared is not None and found.prepared._program is not None
 
     def never(*arguments: object, **named: object) -> object:

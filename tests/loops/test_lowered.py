@@ -20,7 +20,7 @@ from rho.backend.loops.lower.calls import with_numbers
 from rho.backend.loops.lower.values import Routine
 from rho.backend.loops.text import parse, show
 from rho.backend.loops.transform import optimise
-from rho.backend.run.cpu import CpuBackend, ranges, regions
+from rho.backend.run.cpu import CpuBackend, loops, ranges, regions
 from rho.backend.run.cpu.kinds import DTYPES
 
 from .programs import REGIONS, ROUTINES, Make
@@ -110,7 +110,7 @@ def test_the_interpreter(text: str, makes: list[Make], is_optimised: bool, monke
         ran.append(last)
         interpreted(self, first, last, is_optimised=is_optimised)
 
-    monkeypatch.setattr(CpuBackend, "loop", lambda self, phase, types: None)
+    monkeypatch.setattr(loops, "_compiled", lambda *_: None)
     monkeypatch.setattr(ranges.Ranges, "call", call)
     monkeypatch.setattr(ranges.Ranges, "cells", lambda self, count: self.call(None, 0, count))
     drawn = [make(np.random.default_rng(place)) for place, make in enumerate(makes)]

@@ -32,7 +32,7 @@ Of: TypeAlias = Callable[[Seen], int]
 class PhaseByPhase(CpuBackend):
     """Whose loops are no machine code, so that their steps are seen."""
 
-    def region(self, *_: Any) -> None:
+    def whole(self, *_: Any) -> None:
         return None
 
 

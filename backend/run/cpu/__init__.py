@@ -6,20 +6,16 @@ Neighbours: `structured`, `library`, `kinds`; `executor` drives it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ....typechecker.elements import Kind
 from ...graph.phases import Constant, Fold, LibraryPhase, Loop, Map, Phase, PhaseId, Structured, ValueId
-from ...schedule.plan.model import Box
-from ..device import Kernel, Types
+from ..device import Index, Kernel, Types, Whole
 from ..pool import LEAST, Lease
 from .kinds import DTYPES, constants, shown, stored
 from .structured import compile_structured
-
-if TYPE_CHECKING:
-    from .loops import LoopRunner
 
 
 class CpuBackend:
@@ -50,18 +46,18 @@ class CpuBackend:
 
         return run
 
-    def loop(self, phase: Loop, types: Types) -> LoopRunner | None:
-        """A loop as one kernel, if it is of that sort."""
+    def whole(self, phase: Loop | Fold | Map, types: Types, program: Mapping[PhaseId, Phase]) -> Whole | None:
+        """Element by element in one kernel, where it is a loop of that sort, else by machine code of its own."""
         from .loops import compile_loop_kernel
-
-        return compile_loop_kernel(phase, types.kind, lambda value: types.types[value].shape, types.number, self.threads)
-
-    def region(self, phase: Loop | Fold | Map, memory: Mapping[ValueId, Any], types: Types, program: Mapping[PhaseId, Phase]
-               ) -> tuple[Any, ...] | None:  # fmt: skip
-        """The results of a loop, fold, scan or map by machine code; None: phase by phase is as good, or all there is."""
         from .regions import region_of
 
-        return region_of(phase).run(memory, types, program, type(self), self.threads)
+        kernel = compile_loop_kernel(phase, types, self.threads) if isinstance(phase, Loop) else None
+
+        def run(memory: Mapping[ValueId, Any]) -> Sequence[Any] | None:
+            made = None if kernel is None else kernel.repeat(memory, types.number(kernel.loop.trip))
+            return region_of(phase).run(memory, types, program, type(self), self.threads) if made is None else made
+
+        return run
 
     def constant(self, phase: Constant, types: Types) -> Any:
         return constants(types.kind(phase.result), phase.data, types.shape(phase.result))
@@ -101,20 +97,14 @@ class CpuBackend:
     def item(self, value: Any) -> Any:
         return value.item()
 
-    def cell(self, value: Any, point: tuple[int, ...]) -> Any:
-        return value[point] if point else value
+    def part(self, value: Any, index: Index) -> Any:
+        return value[index] if index else value
 
     def empty(self, kind: Kind, shape: tuple[int, ...]) -> Any:
         return np.empty(shape, DTYPES[kind])
 
-    def put(self, target: Any, point: tuple[int, ...], cell: Any) -> None:
-        target[point] = cell
-
-    def window(self, value: Any, box: Box) -> Any:
-        return value[tuple(slice(start, stop) for start, stop in box)]
-
-    def paste(self, target: Any, box: Box, part: Any) -> None:
-        target[tuple(slice(start, stop) for start, stop in box)] = part
+    def place(self, target: Any, index: Index, part: Any) -> None:
+        target[index] = part
 
     def quiet(self) -> Any:
         return np.errstate(all="ignore")

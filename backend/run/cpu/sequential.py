@@ -26,7 +26,7 @@ from ..scans_numpy import ordered_scan
 from .kinds import DTYPES, NumArray
 from .reals import PLAIN
 from .scalars import implementation
-from .truths import is_truth_function, truth_reduce, truth_scan
+from .truths import is_truth_function, truth_scan
 
 Step = Callable[[Any, Any], Any]
 
@@ -70,7 +70,7 @@ def identity(function: str, kind: Kind) -> NumArray:
 def from_the_right(function: str, kind: Kind, items: NumArray) -> NumArray:
     """Reduce the leading axis (length ≥ 1), right to left."""
     if is_truth_function(function, kind):
-        return truth_reduce(function, kind, items)
+        return np.array(truth_scan(function, kind, items)[-1])
     if function == "sub" and not kind.is_complex:
         return _alternating_sum(kind, items)
     columns = math.prod(items.shape[1:])

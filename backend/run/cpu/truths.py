@@ -1,4 +1,4 @@
-"""Right-to-left reductions and scans of functions whose results are truth values, in linear time.
+"""Scans of functions whose results are truth values, in linear time; their last item is the reduction from the right.
 
 Every function here gives 0 or 1, so after its first step a reduction `x₀ f x₁ f … f xᵢ` carries a truth value, and each
 earlier item is a map of {0, 1} to itself: the identity, the negation, or a constant.  With b = f(xᵢ₋₁, xᵢ) the result
@@ -30,23 +30,6 @@ def _maps(function: str, kind: Kind, items: NumArray) -> tuple[Any, NumArray, Nu
     at_zero = np.asarray(apply(items, np.array(0, items.dtype)))
     at_one = np.asarray(apply(items, np.array(1, items.dtype)))
     return apply, at_zero, at_zero == at_one, at_zero & ~at_one
-
-
-def truth_reduce(function: str, kind: Kind, items: NumArray) -> NumArray:
-    """Reduce the leading axis (length ≥ 1)."""
-    count = len(items)
-    if count == 1:
-        return np.array(items[0])
-    apply, at_zero, constant, negates = _maps(function, kind, items[: count - 2])
-    result = np.asarray(apply(items[-2], items[-1]))
-    if count > 2:
-        first = np.argmax(constant, axis=0)[np.newaxis]
-        fixed = np.take_along_axis(constant, first, 0)[0]
-        steps = np.arange(count - 2).reshape(-1, *[1] * (items.ndim - 1))
-        odd_before = np.logical_xor.reduce(negates & (steps < first), axis=0)
-        odd = np.logical_xor.reduce(negates, axis=0)
-        result = np.where(fixed, np.take_along_axis(at_zero, first, 0)[0] ^ odd_before, result ^ odd)
-    return np.asarray(result.astype(items.dtype))
 
 
 def truth_scan(function: str, kind: Kind, items: NumArray) -> NumArray:

@@ -25,13 +25,11 @@ import numpy as np
 from ....lang.codes import Code
 from ....typechecker.elements import Kind
 from ...graph.chains import joined
-from ...graph.phases import Constant, LibraryPhase, Loop, Structured, ValueId
+from ...graph.phases import Constant, Fold, LibraryPhase, Loop, Map, Phase, PhaseId, Structured, ValueId
 from ...kernels.cuda_support import missing
-from ...schedule.plan.model import Box
 from ..cpu import CpuBackend
 from ..cpu.kinds import DTYPES, NumArray, constants, shown, stored
-from ..cpu.loops import LoopRunner
-from ..device import Kernel, Types, one_by_one
+from ..device import Index, Kernel, Types, Whole, one_by_one
 from ..failures import CheckFailed
 from .cupy_leaf import cupy, errors
 from .launching import compile_structured
@@ -129,16 +127,18 @@ class CudaBackend:
             return self._counted(missing(phase, types.types) or phase.op, fallback)
         return self._placed(kernel)
 
-    def loop(self, phase: Loop, types: Types) -> LoopRunner | None:
-        """A loop as one kernel, if it is of that sort."""
+    def whole(self, phase: Loop | Map | Fold, types: Types, program: Mapping[PhaseId, Phase]) -> Whole | None:
+        """A loop as one kernel, or as launches; other phases are gone through."""
+        if not isinstance(phase, Loop) or not phase.is_plain or phase.keep:
+            return None
         with self._here() as xp:
             runner = compile_loop(xp, self._modules, phase, types, lambda constant: self.constant(constant, types))
         if runner is None:
             return None
 
-        def run(values: Mapping[ValueId, Any], state: list[Any], turns: int) -> tuple[Any, ...] | None:
+        def run(memory: Mapping[ValueId, Any]) -> Sequence[Any] | None:
             with self._here():
-                return runner(values, state, turns)
+                return runner(memory, [memory[value] for value in phase.initial], types.number(phase.trip))
 
         return run
 
@@ -195,23 +195,16 @@ class CudaBackend:
         with self._here():
             return value.item()
 
-    def cell(self, value: Any, point: tuple[int, ...]) -> Any:
-        return value[point] if point else value
+    def part(self, value: Any, index: Index) -> Any:
+        return value[index] if index else value
 
     def empty(self, kind: Kind, shape: tuple[int, ...]) -> Any:
         with self._here() as xp:
             return xp.empty(shape, DTYPES[kind])
 
-    def put(self, target: Any, point: tuple[int, ...], cell: Any) -> None:
+    def place(self, target: Any, index: Index, part: Any) -> None:
         with self._here():
-            target[point] = cell
-
-    def window(self, value: Any, box: Box) -> Any:
-        return value[tuple(slice(start, stop) for start, stop in box)]
-
-    def paste(self, target: Any, box: Box, part: Any) -> None:
-        with self._here():
-            target[tuple(slice(start, stop) for start, stop in box)] = part
+            target[index] = part
 
     def quiet(self) -> Any:
         return np.errstate(all="ignore")

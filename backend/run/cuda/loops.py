@@ -16,12 +16,11 @@ from ...graph import traverse
 from ...graph.phases import Constant, Loop, ValueId
 from ...kernels.loops import build_loop, merge_loop
 from ..cpu.kinds import FILLS
-from ..cpu.loops import LoopRunner
 from ..device import Types
 from .launching import Launch
 from .layouts import compile_reading, whole
 from .modules import Modules
-from .regions import compile_region
+from .regions import LoopRunner, compile_region
 
 STRETCH: Final = 1 << 36
 """Operations on elements between two chances to interrupt."""

@@ -9,7 +9,7 @@ Neighbours: `loops.lower.region` (the program), `loops.transform.spreading` (one
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 from ...graph.phases import Constant, Loop, ValueId
 from ...loops.cuda import cuda_text
@@ -17,9 +17,11 @@ from ...loops.ir import Program
 from ...loops.lower.region import Region, literals_of, lower_region
 from ...loops.lower.values import Data, Given, State, Turn, Unsupported
 from ...loops.transform import ON_CARDS, optimise, spreading
-from ..cpu.loops import LoopRunner
 from ..device import Types
 from .modules import Modules
+
+LoopRunner: TypeAlias = Callable[[Mapping[ValueId, Any], list[Any], int], "tuple[Any, ...] | None"]
+"""From the values of a memory, the first state and the number of turns to the last state; None: its turns are steps."""
 
 
 def compile_region(

@@ -24,6 +24,7 @@ from ....lang.source import Span
 from ....typechecker.elements import Kind
 from ...schedule.plan.model import Box
 from ..cpu import CpuBackend
+from ..device import Index
 from .filling import new_array
 from .memory import bytes_of
 from .placed_rows import PlacedSink
@@ -252,5 +253,5 @@ class StoreBackend(CpuBackend):
     def write(self, value: Any, box: Box | None, array: Any) -> None:
         value.write(box, array)
 
-    def window(self, value: Any, box: Box) -> Any:
-        return value.window(box)
+    def part(self, value: Any, index: Index) -> Any:
+        return value.window(tuple((one.start, one.stop) for one in index if isinstance(one, slice)))

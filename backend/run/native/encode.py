@@ -21,11 +21,12 @@ from ...graph.phases import Constant, Fold, Input, LibraryPhase, Loop, Map, Outp
 from ...graph.registry import is_unread
 from ..cpu import CpuBackend
 from ..cpu.kinds import DTYPES, NumArray, start_of
+from ..cpu.loops import compile_loop_kernel
 from ..failures import CheckFailed, iteration_of, locate
 from ..machine import Machine
 from ..pool import Lease
 from ..sites import PhaseSite, RoomSite, Site, WholeSite, located
-from ..words.phases import Whole, executed
+from ..words.phases import executed
 from ..words.program import Arm, Cell, Chain, Choose, Free, Inside, Put, Refuse, Register, Repeat, Room, Run, Share, Test, Word
 from . import Native
 from .program import HEAD, INPUT, MOST_LAYOUTS, OTHER, Program, pause
@@ -253,10 +254,10 @@ class _Encoder:
         self.inside = phase
         place, sites = 0, list[WholeSite]()
         if isinstance(phase, Loop | Map | Fold):
-            whole = Whole(self.machine, phase, self.backend)
+            loop = compile_loop_kernel(phase, self.machine, self.backend.threads) if isinstance(phase, Loop) else None
 
             def make(*given: Any) -> Site:
-                sites.append(WholeSite(whole, *given))
+                sites.append(WholeSite(loop, type(self.backend), *given))
                 return sites[0]
 
             operands = tuple(dict.fromkeys(value for value in traverse.uses(phase) if value in self.values))

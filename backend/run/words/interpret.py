@@ -19,7 +19,7 @@ from ...schedule.plan.parts import DeviceId
 from ..failures import CheckFailed, iteration_of, locate
 from ..machine import Action, Machine, Took
 from ..memory import Memory
-from .phases import Whole, compile_executed, compile_run
+from .phases import compile_executed, compile_run
 from .program import Arm, Cell, Chain, Choose, Free, Inside, Put, Refuse, Register, Repeat, Room, Run, Share, Stream, Test, Word
 
 
@@ -86,11 +86,11 @@ class _Interpreter:
 
     def inside(self, word: Inside) -> Action:
         machine, phase, words = self.machine, word.phase, self.all(word.words)
-        whole = Whole(machine, phase, self.backend) if isinstance(phase, Loop | Map | Fold) else None
+        whole = self.backend.whole(phase, machine, machine.phases) if isinstance(phase, Loop | Map | Fold) else None
 
         def run(memory: Memory) -> None:
             machine.current = phase
-            made = None if whole is None else whole.run(memory)
+            made = None if whole is None else whole(memory)
             if made is None:
                 words(memory)
             else:
@@ -180,7 +180,7 @@ class _Interpreter:
         return find
 
     def cell(self, word: Cell) -> Action:
-        point, cell = self.point(word.at, 0, word.frame, word.axes), self.backend.cell
+        point, cell = self.point(word.at, 0, word.frame, word.axes), self.backend.part
 
         def run(memory: Memory) -> None:
             memory[word.value] = cell(memory[word.of], point())
@@ -196,7 +196,7 @@ class _Interpreter:
         return run
 
     def put(self, word: Put) -> Action:
-        point, put = self.point(word.at, word.ahead, word.frame, len(word.frame)), self.backend.put
+        point, put = self.point(word.at, word.ahead, word.frame, len(word.frame)), self.backend.place
 
         def run(memory: Memory) -> None:
             put(memory[word.value], point(), memory[word.cell])

@@ -13,7 +13,7 @@ from typing import Any
 from ....typechecker.sizes import SizeVariable
 from ...graph import traverse
 from ...graph.neighbours import as_map
-from ...graph.phases import Constant, Fold, Input, LibraryPhase, Loop, Map, Output, Print, Structured, ValueId
+from ...graph.phases import Constant, Input, LibraryPhase, Output, Print, Structured, ValueId
 from ..device import Backend, Kernel, one_by_one
 from ..machine import Action, Machine, Shown
 from ..memory import Memory, sole_owner
@@ -127,11 +127,11 @@ def _group(machine: Machine, word: Chain, backend: Backend) -> Kernel:
     """A group of neighbours: as machine code where that is better, else its members."""
     phase = as_map(word.members, word.results)
     members = [(member, _kernel(machine, member, backend)) for member in word.members]
-    by_members, region = one_by_one(members, word.results), getattr(backend, "region", None)
+    by_members, whole = one_by_one(members, word.results), backend.whole(phase, machine, machine.phases)
 
     def run(memory: Mapping[ValueId, Any], overwrite: Any) -> tuple[Any, ...]:
-        made: tuple[Any, ...] | None = None if region is None else region(phase, memory, machine, machine.phases)
-        return by_members(memory, None) if made is None else made
+        made = None if whole is None else whole(memory)
+        return by_members(memory, None) if made is None else tuple(made)
 
     return run
 
@@ -152,36 +152,6 @@ def compile_executed(machine: Machine, word: Run | Chain, backend: Backend) -> A
                 memory[value] = array
 
     return act
-
-
-class Whole:
-    """A loop, fold, scan or map by machine code for all of it, where the device has that."""
-
-    def __init__(self, machine: Machine, phase: Loop | Map | Fold, backend: Backend) -> None:
-        self.machine, self.phase = machine, phase
-        compiler = getattr(backend, "loop", None)
-        is_plain = isinstance(phase, Loop) and phase.is_plain and not phase.keep
-        self.loop = compiler(phase, machine) if is_plain and compiler is not None else None
-        self.region = getattr(backend, "region", None)
-
-    def run(self, memory: Memory) -> Sequence[Any] | None:
-        """The results; None where phase by phase is as good, or all there is."""
-        made = self.by_loop(memory)
-        return self.by_region(memory) if made is None else made
-
-    def by_loop(self, memory: Memory) -> Sequence[Any] | None:
-        """By one kernel for all iterations of an element."""
-        phase = self.phase
-        if self.loop is None or not isinstance(phase, Loop):
-            return None
-        made: Sequence[Any] | None = self.loop(memory, [memory[v] for v in phase.initial], self.machine.number(phase.trip))
-        return made
-
-    def by_region(self, memory: Memory) -> Sequence[Any] | None:
-        if self.region is None:
-            return None
-        made: Sequence[Any] | None = self.region(self.phase, memory, self.machine, self.machine.phases)
-        return made
 
 
 def runtime_sizes(machine: Machine, phase: Structured | LibraryPhase | Constant) -> tuple[SizeVariable, ...]:

@@ -159,5 +159,3 @@ class Refuse:
 
 
 Word: TypeAlias = Run | Chain | Stream | Free | Inside | Repeat | Choose | Test | Share | Cell | Room | Put | Refuse
-Whole: TypeAlias = Loop | Map | Fold
-"""Phases that a device may have machine code for as a whole."""
