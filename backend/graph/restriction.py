@@ -19,16 +19,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
+from ...lang.source import Span
 from ...typechecker.elements import Kind
 from ...typechecker.sizes import Size, number
+from ...typechecker.types import ArrayType
 from .phases import (
     Affine,
     AffineIndex,
     ApplyNode,
     Axis,
+    AxisKind,
     AxisNode,
     ConstantNode,
     Node,
+    PhaseId,
     Projection,
     Read,
     ReadNode,
@@ -40,6 +44,16 @@ from .phases import (
     ValueId,
 )
 from .projections import Box, box_needed, simplify, sizes_of
+
+
+def view_of(
+    id: PhaseId, span: Span, value: ValueId, there: Sequence[Size], starts: Sequence[int], type: ArrayType, result: ValueId
+) -> Structured:  # fmt: skip
+    """The phase that makes, as a value of its own, the box of this type that starts there in a value of shape `there`."""
+    indices = tuple(AffineIndex((Term(axis, 1),), number(start)) for axis, start in enumerate(starts))
+    read = Read(value, Projection((Affine(indices, tuple(there)),)))
+    axes = tuple(Axis(size, AxisKind.PARALLEL) for size in type.shape)
+    return Structured(id, span, axes, (read,), (ReadNode(0, type.element.kind),), (Result(result, 0, None),))
 
 
 @dataclass(frozen=True, slots=True)

@@ -179,6 +179,11 @@ def rename_operands(phase: Phase, names: Mapping[ValueId, ValueId]) -> Phase:
             return phase
 
 
+def fresh_id(graph: Graph) -> int:
+    """No value and no phase has it or any above."""
+    return 1 + max([*map(int, graph.types), *(int(phase.id) for phase in all_phases(graph))])
+
+
 def all_phases(graph: Graph | SubGraph) -> Iterator[Phase]:
     """Every phase, outer before inner, in order within a block."""
     pending: list[tuple[Phase, ...]] = [graph.phases]

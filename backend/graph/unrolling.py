@@ -34,7 +34,7 @@ def hindrance(loop: Loop, most: int) -> str:
 def unrolled(bound: BoundGraph, loop: Loop) -> BoundGraph:
     """The graph without this loop, which nothing hinders."""
     graph = bound.graph
-    first = 1 + max([*map(int, graph.types), *(int(phase.id) for phase in traverse.all_phases(graph))])
+    first = traverse.fresh_id(graph)
     copier = _Copier(dict(graph.types), dict(graph.names), first)
     phases: list[Phase] = []
     names: dict[ValueId, ValueId] = {}

@@ -2,7 +2,24 @@
 
 from __future__ import annotations
 
-from rho.backend.schedule.plan.explain_classes import folded, ranges, unfolded
+import re
+from typing import Final
+
+from rho.backend.schedule.plan.explain_classes import folded, ranges
+
+_GROWING: Final = re.compile(r"(\d+)([+-])(\d*)i\b|\bi\b(?=\])")
+
+
+def unfolded(line: str, i: int) -> str:
+    """A line of a run as it is for the queue `i`."""
+
+    def number(found: re.Match[str]) -> str:
+        if found[1] is None:
+            return str(i)
+        step = int(found[3] or 1)
+        return str(int(found[1]) + (step if found[2] == "+" else -step) * i)
+
+    return _GROWING.sub(number, line)
 
 
 def piece(k: int, late: int = 0) -> tuple[str, ...]:

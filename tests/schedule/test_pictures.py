@@ -177,12 +177,11 @@ def test_trace_events_have_threads_bars_flows_and_counters(chart: Chart) -> None
     assert {e["name"] for e in kinds["C"]} == {"memory cpu0", "memory gpu0"}
 
 
-def test_the_page_is_self_contained_and_compares_with_a_run() -> None:
-    page = plan_page(chart_of_plan(plan(), "a.rho", {PhaseId(1): 20_000}))
+def test_the_page_is_self_contained() -> None:
+    page = plan_page(chart_of_plan(plan(), "a.rho"))
     own = page.replace("http-equiv", "").replace("http://www.w3.org/2000/svg", "")
     assert not [word for word in ("src=", "http", "url(h", "<link", "import ", "fetch(", "eval(") if word in own]
     assert "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'" in page
-    assert '<td class="number">20 µs</td><td class="number">2.00</td>' in page
 
 
 def test_the_terminal_chart_has_a_letter_a_phase(chart: Chart) -> None:

@@ -6,32 +6,22 @@ other scratch store).
 
 from __future__ import annotations
 
-import os
-import tempfile
 from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-import numpy as np
-
-from ....lang.codes import Code
 from ....typechecker.elements import Kind
 from ...schedule.streams.selections import Selected
 from ..files.filling import new_array
-from ..files.trouble import FileTrouble
+from .temporary import Temporary
 
 
 @dataclass(slots=True)
-class SelectedRows:
+class SelectedRows(Temporary):
     """A store that is written in order and read anywhere; `count` cells have come."""
 
     selected: Selected
-    file: Any = None
     count: int = 0
-
-    @property
-    def path(self) -> str:
-        return f"a temporary file in {tempfile.gettempdir()}"
 
     @property
     def kind(self) -> Kind:
@@ -59,48 +49,29 @@ class SelectedRows:
 
     # ------------------------------------------------------------------------------------- written
 
-    def begin(self) -> None:
-        """OSError."""
-        self.file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - it is open from pass to pass
-
     def add(self, cells: Any, first: int) -> None:
         """What a tile that begins at `first` of the mask selects.  OSError."""
         if self.selected.places:
             cells = cells + first
-        data, done = np.ascontiguousarray(cells).reshape(-1).view(np.uint8).data, 0
-        while done < len(data):
-            done += self.file.write(data[done:])
+        self.write(cells)
         self.count += len(cells)
 
     def end(self) -> None:
         pass
-
-    def discard(self) -> None:
-        if self.file is not None:
-            self.file.close()
 
     # ------------------------------------------------------------------------------------- read
 
     def whole(self) -> Any:
         """All of it, in memory."""
         made = new_array(self.shape, self.kind)
-        self.read(self.open(), 0, made, self.count)
+        self.fill(made, 0)
         return made
 
-    def open(self) -> int:
-        return int(self.file.fileno())
-
-    def read(self, handle: int, first: int, into: Any, keep: int) -> None:
-        """FileTrouble: somebody has made the file shorter."""
-        room, done = into.reshape(-1).view(np.uint8).data, 0
-        while done < len(room):
-            read = os.preadv(handle, [room[done:]], first * self.row_bytes + done)
-            if not read:
-                raise FileTrouble(Code.E705, "ended while it was read")
-            done += read
-
-    def require_same(self, handle: int) -> None:
+    def open(self) -> None:
         pass
 
-    def close(self, handle: int) -> None:
+    def read(self, handle: None, first: int, into: Any, keep: int) -> None:
+        self.fill(into, first * self.row_bytes)
+
+    def close(self, handle: None) -> None:
         pass

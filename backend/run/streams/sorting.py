@@ -3,15 +3,12 @@
 Note [Merging].  Of every run some items are in memory.  Those that surely come next are all before the least of the last ones
 that are there: in runs before the one that has it, those equal to it too, since equal items stay in the order of the runs.
 
-The file is nameless (`tempfile.TemporaryFile`), so that it goes with the process, however that ends.
-
 Neighbours: `schedule.streams.scratch` (what is ordered), `backend.library.keys` (the order), `driver`, `files.in_order`.
 """
 
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -27,6 +24,7 @@ from ..cpu.order import order_columns
 from ..files.filling import new_array
 from ..files.in_order import InOrder
 from ..files.trouble import FileTrouble
+from .temporary import Temporary
 
 _PLACES: Final = np.dtype(np.int64)
 
@@ -41,17 +39,12 @@ class _Merged(InOrder):
 
 
 @dataclass(slots=True)
-class SortedRuns:
+class SortedRuns(Temporary):
     """A store that is written as runs and read as their merge."""
 
     scratch: Scratch
-    file: Any = None
     runs: list[tuple[int, int]] = field(default_factory=list)
     """Where each begins in the file, and how many items it has."""
-
-    @property
-    def path(self) -> str:
-        return f"a temporary file in {tempfile.gettempdir()}"
 
     @property
     def kind(self) -> Kind:
@@ -77,7 +70,7 @@ class SortedRuns:
 
     def begin(self) -> None:
         """Room for all of it.  OSError."""
-        self.file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - it is open from pass to pass
+        Temporary.begin(self)
         if self.bytes and hasattr(os, "posix_fallocate"):
             os.posix_fallocate(self.file.fileno(), 0, self.bytes)
 
@@ -85,25 +78,16 @@ class SortedRuns:
         """A run of the items from `first` on.  OSError."""
         self.runs.append((self.file.tell(), len(slab)))
         if not self.scratch.grades:
-            self._write(sorted_items(np.asarray(slab), descending=self.scratch.descending))
+            self.write(sorted_items(np.asarray(slab), descending=self.scratch.descending))
             return
         order = stable_order(self._keys(slab))
-        self._write(slab[order])
-        self._write((order + first).astype(_PLACES, copy=False))
+        self.write(slab[order])
+        self.write((order + first).astype(_PLACES, copy=False))
 
     def end(self) -> None:
         """That was all.  OSError."""
         if sum(count for _, count in self.runs) != self.scratch.size:
             raise FileTrouble(Code.E708, "was not written whole")
-
-    def discard(self) -> None:
-        if self.file is not None:
-            self.file.close()
-
-    def _write(self, items: Any) -> None:
-        data, done = np.ascontiguousarray(items).view(np.uint8).data, 0
-        while done < len(data):
-            done += self.file.write(data[done:])
 
     # ------------------------------------------------------------------------------------- read
 
@@ -114,9 +98,6 @@ class SortedRuns:
     def read(self, handle: tuple[_Merged, Any], first: int, into: Any, keep: int) -> None:
         merged, cursor = handle
         merged.read(cursor, first, into, keep)
-
-    def require_same(self, handle: tuple[_Merged, Any]) -> None:
-        pass
 
     def close(self, handle: tuple[_Merged, Any]) -> None:
         merged, cursor = handle
@@ -183,11 +164,5 @@ class _Head:
 
     def _read(self, at: int, size: int, kind: Any) -> Any:
         made = np.empty(size, kind)
-        room, done = made.view(np.uint8).data, 0
-        self.of.file.seek(at)
-        while done < len(room):
-            count = self.of.file.readinto(room[done:])
-            if not count:
-                raise FileTrouble(Code.E705, "ended while it was read")
-            done += count
+        self.of.fill(made, at)
         return made

@@ -104,13 +104,12 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of the cost table; `actual_ns` after a run that was analysed."""
+    """One line of the cost table."""
 
     phase: str
     device: str
     part: str
     estimate_ns: int
-    actual_ns: int | None = None
 
 
 class Axis(Enum):

@@ -7,7 +7,7 @@ piece's bytes on a device from the tick that makes or brings it to the end of th
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
@@ -56,16 +56,16 @@ MOST_INSIDE: Final = 60
 """Steps whose inside is shown."""
 
 
-def chart_of_plan(plan: Plan, name: str = "", actual_ns: Mapping[PhaseId, int] | None = None) -> Chart:
-    """What pictures of `plan` show; `actual_ns` is the time each phase took in a run."""
-    return _Reader(plan, plan.main, name, actual_ns or {}).chart()
+def chart_of_plan(plan: Plan, name: str = "") -> Chart:
+    """What pictures of `plan` show."""
+    return _Reader(plan, plan.main, name).chart()
 
 
 class _Reader:
     """`main`: the plan's own steps, or those inside one of them."""
 
-    def __init__(self, plan: Plan, main: SubPlan, name: str, actual: Mapping[PhaseId, int]) -> None:
-        self.plan, self.main, self.name, self.actual = plan, main, name, actual
+    def __init__(self, plan: Plan, main: SubPlan, name: str) -> None:
+        self.plan, self.main, self.name = plan, main, name
         self.phases = {phase.id: phase for phase in plan.phases}
         self.names = {value: name for name, value in (*plan.inputs, *plan.outputs)}
         self.makers: dict[ValueId, list[tuple[str, str]]] = defaultdict(list)  # value -> (device, key of the bar)
@@ -138,7 +138,7 @@ class _Reader:
                     what = "the first arm of" if part is step.then else "the other arm of"
                 case _:
                     what = "one cell of"
-            yield _Reader(self.plan, part, f"{what} {name}", {}).chart()
+            yield _Reader(self.plan, part, f"{what} {name}").chart()
 
     def find_makers(self) -> None:
         for place, queue in enumerate(self.main.queues):
@@ -248,8 +248,7 @@ class _Reader:
             runs = self.ran.get(phase.id, [])
             for place, (device, ticks) in enumerate(runs):
                 part = f"{place + 1} of {len(runs)}" if len(runs) > 1 else "whole"
-                actual = self.actual.get(phase.id) if len(runs) == 1 else None
-                found.append(Row(_titled(phase), device, part, ticks * self.plan.tick_ns, actual))
+                found.append(Row(_titled(phase), device, part, ticks * self.plan.tick_ns))
         return tuple(found)
 
 

@@ -14,7 +14,7 @@ from html import escape
 from typing import Final
 
 from ..plan.explain import bytes_text
-from .chart import Chart, Row, time_text
+from .chart import Chart, time_text
 from .front import Drawn, fronts_svg
 from .gantt_svg import gantt_svg
 from .graph import graph_svg
@@ -153,21 +153,12 @@ def _memory(chart: Chart) -> Iterator[str]:
 
 
 def _costs(chart: Chart) -> Iterator[str]:
-    measured = any(row.actual_ns is not None for row in chart.rows)
-    more = '<th class="number">actual</th><th class="number">actual / estimate</th>' if measured else ""
-    yield f'<table><tr><th>phase</th><th>device</th><th>part</th><th class="number">estimate</th>{more}</tr>'
+    yield '<table><tr><th>phase</th><th>device</th><th>part</th><th class="number">estimate</th></tr>'
     for row in chart.rows[:MOST_ROWS]:
         yield (
             f"<tr><td>{escape(row.phase)}</td><td>{escape(row.device)}</td><td>{escape(row.part)}</td>"
-            f'<td class="number">{time_text(row.estimate_ns, 1)}</td>{_actual(row) if measured else ""}</tr>'
+            f'<td class="number">{time_text(row.estimate_ns, 1)}</td></tr>'
         )
     yield "</table>"
     if len(chart.rows) > MOST_ROWS:
         yield f"<p>and {len(chart.rows) - MOST_ROWS:,} more rows</p>"
-
-
-def _actual(row: Row) -> str:
-    if row.actual_ns is None:
-        return "<td></td><td></td>"
-    ratio = f"{row.actual_ns / row.estimate_ns:.2f}" if row.estimate_ns else ""
-    return f'<td class="number">{time_text(row.actual_ns, 1)}</td><td class="number">{ratio}</td>'

@@ -4,7 +4,7 @@
       0–117120       add [1261568+1093632i:2355200+1093632i]
       ---fence f2+i
 
-Nothing is left out: `unfolded` gives the lines of any of them again.
+Nothing is left out: the lines of any of them can be told again (the tests do).
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ Piece: TypeAlias = tuple[str, ...]
 FEWEST: Final = 4
 """Queues from which on they are told as one."""
 _NUMBER: Final = re.compile(r"\d+")
-_GROWING: Final = re.compile(r"(\d+)([+-])(\d*)i\b|\bi\b(?=\])")
 _INSTANCE: Final = re.compile(r"(.*)\[(\d+)\]")
 _WAITS: Final = re.compile(r"( *)sync\(f(\d+)\)")
 
@@ -61,18 +60,6 @@ def ranges(names: Sequence[str]) -> list[str]:
             run.append((instance[1], int(instance[2])))
     close()
     return found
-
-
-def unfolded(line: str, i: int) -> str:
-    """A line of a run as it is for the queue `i`."""
-
-    def number(found: re.Match[str]) -> str:
-        if found[1] is None:
-            return str(i)
-        step = int(found[3] or 1)
-        return str(int(found[1]) + (step if found[2] == "+" else -step) * i)
-
-    return _GROWING.sub(number, line)
 
 
 def _end_of_run(pieces: Sequence[Piece], place: int) -> int:

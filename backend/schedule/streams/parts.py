@@ -19,21 +19,12 @@ from ...graph import traverse
 from ...graph.bind import BoundGraph
 from ...graph.costs import Types
 from ...graph.phases import (
-    Affine,
-    AffineIndex,
-    Axis,
-    AxisKind,
     Phase,
     PhaseId,
-    Projection,
-    Read,
-    ReadNode,
-    Result,
     Structured,
-    Term,
     ValueId,
 )
-from ...graph.restriction import restrict
+from ...graph.restriction import restrict, view_of
 from ..facts.sharding import operand_boxes, shape_of, space_of, whole
 from ..plan.model import Box
 
@@ -50,14 +41,16 @@ def with_parts(bound: BoundGraph, wanted: Phase) -> BoundGraph | None:
         return None
     if len(near) == 1 and whole(space) == tuple((0, stop - start) for start, stop in near[0][1]):  # it is such a part
         return None
-    fresh = 1 + max([*map(int, types), *(int(phase.id) for phase in traverse.all_phases(graph))])
+    fresh = traverse.fresh_id(graph)
     values, parts = [read.value for read in wanted.reads], list[Phase]()
     held = [whole(shape_of(value, types) or ()) for value in values]
     for at, (value, hull, places) in enumerate(near):
-        box = _two_rows(hull, shape_of(value, types) or ())
-        parts.append(_part(wanted, value, box, types, fresh + at))
+        box, result = _two_rows(hull, shape_of(value, types) or ()), ValueId(fresh + at)
+        there, starts = types[value].shape, [start for start, _ in box]
+        types[result] = ArrayType(types[value].element, tuple(number(stop - start) for start, stop in box))
+        parts.append(view_of(PhaseId(fresh + at), wanted.span, value, there, starts, types[result], result))
         for place in places:
-            held[place], values[place] = box, ValueId(fresh + at)
+            held[place], values[place] = box, result
     restricted = restrict(wanted, whole(space), held)
     if any(restricted.whole[place] for _, _, places in near for place in places):
         return None
@@ -111,14 +104,3 @@ def _two_rows(box: Box, shape: Sequence[int]) -> Box:
         max(0, min(start, size - 2)) if stop - start == 1 else start for (start, stop), size in zip(box, shape, strict=True)
     ]
     return tuple((start, max(stop, min(start + 2, size))) for start, (_, stop), size in zip(starts, box, shape, strict=True))
-
-
-def _part(wanted: Phase, value: ValueId, box: Box, types: dict[ValueId, ArrayType], fresh: int) -> Structured:
-    """The box of a value, as a value of its own; its type is put down."""
-    element, result = types[value].element, ValueId(fresh)
-    sizes = tuple(number(stop - start) for start, stop in box)
-    indices = tuple(AffineIndex((Term(axis, 1),), number(start)) for axis, (start, _) in enumerate(box))
-    read = Read(value, Projection((Affine(indices, types[value].shape),)))
-    types[result] = ArrayType(element, sizes)
-    axes = tuple(Axis(size, AxisKind.PARALLEL) for size in sizes)
-    return Structured(PhaseId(fresh), wanted.span, axes, (read,), (ReadNode(0, element.kind),), (Result(result, 0, None),))

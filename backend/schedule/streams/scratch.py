@@ -80,7 +80,7 @@ def with_scratch(bound: BoundGraph, wanted: Phase) -> tuple[BoundGraph, Scratch]
             return None
     if not results:
         return None
-    fresh = 1 + max([*map(int, graph.types), *(int(phase.id) for phase in traverse.all_phases(graph))])
+    fresh = traverse.fresh_id(graph)
     scratch = Scratch(f"order {fresh}", shape[0], type.element.kind, bool(wanted.attributes["descending"]), grades)
     pair: list[Phase] = [
         Output(PhaseId(fresh), wanted.span, scratch.name, value),

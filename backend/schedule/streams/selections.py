@@ -56,14 +56,14 @@ def selection_of(bound: BoundGraph, wanted: Phase) -> Selection | None:
     mask = shape_of(wanted.args[0], graph.types)
     assert mask is not None, "its size is known"
     members = [p for p in graph.phases if _selects(p, graph) and p.args[0] == wanted.args[0] and p.defines == wanted.defines]
-    types, outputs, stores = dict(graph.types), list[Phase](), list[Selected]()
+    fresh, types, outputs, stores = traverse.fresh_id(graph), dict(graph.types), list[Phase](), list[Selected]()
     for place, phase in enumerate(members):
         (result,) = phase.results
         cell = tuple(size.constant or 0 for size in types[result].shape[1:])
         types[result] = ArrayType(types[result].element, (number(mask[0]), *types[result].shape[1:]))
         stores.append(Selected(_name(phase), types[result].element.kind, cell, phase.op == "where"))
-        outputs.append(Output(PhaseId(_fresh(graph) + place), phase.span, stores[-1].name, result))
-    own = tuple(replace(p, defines=()) if p in members else p for p in _upstream(graph, members))
+        outputs.append(Output(PhaseId(fresh + place), phase.span, stores[-1].name, result))
+    own = (replace(p, defines=()) if p in members else p for p in _upstream(graph, members))
     stage = replace(graph, phases=(*own, *outputs), types=types, guards=(), roots=frozenset())
     return Selection(BoundGraph(drop_dead(stage), bound.sizes), tuple(stores), wanted.defines[0], mask[0], wanted.span)
 
@@ -92,10 +92,6 @@ def _selects(phase: Phase, graph: Graph) -> TypeGuard[LibraryPhase]:
 
 def _name(phase: LibraryPhase) -> str:
     return f"selected {phase.id}"
-
-
-def _fresh(graph: Graph) -> int:
-    return 1 + max([*map(int, graph.types), *(int(phase.id) for phase in traverse.all_phases(graph))])
 
 
 def _upstream(graph: Graph, members: Iterable[LibraryPhase]) -> Iterator[Phase]:

@@ -9,7 +9,7 @@ Neighbours: `passes` (which rows), `carries` (phases in order), `graph.restricti
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from ....typechecker.elements import Element, Kind
@@ -20,8 +20,6 @@ from ...graph import traverse
 from ...graph.bind import BoundGraph
 from ...graph.phases import (
     PLACES,
-    Affine,
-    AffineIndex,
     ApplyNode,
     Axis,
     AxisKind,
@@ -37,34 +35,31 @@ from ...graph.phases import (
     PhaseId,
     Projection,
     Read,
-    ReadNode,
     Result,
     SizeNode,
     Structured,
     SubGraph,
-    Term,
     ValueId,
 )
 from ...graph.registry import signature_of
-from ...graph.restriction import restrict
+from ...graph.restriction import restrict, view_of
 from ..facts.sharding import BLOCK, as_one, reads_of, shape_of, whole
 from ..plan.model import Box
 from .carries import boxes_read, function_of, is_carried, is_ordered_scan, selects, tells_empty
 from .passes import Demand, Ends, Flow, Pass, Rows
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Tile:
     """The graph of a tile.  `starts`: inputs of it that say where a box starts, by the phase and axis.  `states`: outputs of it
     that the next tile has as inputs of the same name.  `bests`: by a place, the item that is there."""
 
-    bound: BoundGraph
-    sources: Mapping[str, ValueId]
-    operands: Mapping[str, ValueId]
-    starts: Mapping[str, tuple[PhaseId, int]]
-    results: Mapping[str, ValueId]
-    states: Mapping[str, State]
-    bests: Mapping[ValueId, ValueId]
+    bound: BoundGraph = field(init=False)
+    operands: dict[str, ValueId] = field(default_factory=dict)
+    starts: dict[str, tuple[PhaseId, int]] = field(default_factory=dict)
+    results: dict[str, ValueId] = field(default_factory=dict)
+    states: dict[str, State] = field(default_factory=dict)
+    bests: dict[ValueId, ValueId] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +91,7 @@ def key_of(flow: Flow, one: Pass, needed: Demand) -> tuple[object, ...]:
 
 def tile_of(flow: Flow, one: Pass, needed: Demand, tile: Rows) -> Tile:
     """The graph of a tile that needs this."""
-    return _Maker(flow, one, needed, tile).tile()
+    return _Maker(flow, one, needed, tile).made()
 
 
 @dataclass(slots=True)
@@ -108,35 +103,29 @@ class _Maker:
     types: dict[ValueId, ArrayType] = field(default_factory=dict)
     phases: list[Phase] = field(default_factory=list)
     inputs: list[Phase] = field(default_factory=list)
-    sources: dict[str, ValueId] = field(default_factory=dict)
-    operands: dict[str, ValueId] = field(default_factory=dict)
-    starts: dict[str, tuple[PhaseId, int]] = field(default_factory=dict)
-    results: dict[str, ValueId] = field(default_factory=dict)
-    states: dict[str, State] = field(default_factory=dict)
-    bests: dict[ValueId, ValueId] = field(default_factory=dict)
+    tile: Tile = field(default_factory=Tile)
     whole: dict[ValueId, ValueId] = field(default_factory=dict)
     fresh: int = 0
 
-    def tile(self) -> Tile:
+    def made(self) -> Tile:
         graph = self.flow.graph
-        self.fresh = 1 + max([*map(int, graph.types), *(int(phase.id) for phase in traverse.all_phases(graph))])
+        self.fresh = traverse.fresh_id(graph)
         for value in self.needed.rows:
             self.types[value] = self.local(value)
         for phase in self.one.phases:
             if isinstance(phase, Input):
                 if phase.result in self.needed.rows:
                     self.inputs.append(phase)
-                    self.sources[phase.name] = phase.result
             elif phase.id in self.needed.boxes:
                 self.phase(phase, self.needed.boxes[phase.id])
         for value in self.leaving():
             name = f"result {value}"
-            self.results[name] = value
+            self.tile.results[name] = value
             self.out(name, value)
-        for name, state in self.states.items():
+        for name, state in self.tile.states.items():
             self.out(name, state.made)
-        made = Graph((*self.inputs, *self.phases), self.types, graph.names, (), (), ())
-        return Tile(BoundGraph(made, {}), self.sources, self.operands, self.starts, self.results, self.states, self.bests)
+        self.tile.bound = BoundGraph(Graph((*self.inputs, *self.phases), self.types, graph.names, (), (), ()), {})
+        return self.tile
 
     def out(self, name: str, value: ValueId) -> None:
         self.phases.append(Output(PhaseId(self.new()), self.one.phases[-1].span, name, value))
@@ -148,12 +137,17 @@ class _Maker:
                 found[sink.value] = None
             elif sink.ends is Ends.JOINED and sink.phase.id in self.needed.boxes:
                 found.update(dict.fromkeys(traverse.results(sink.phase)))
-        found.update((best, None) for place, best in self.bests.items() if place in found)
+        found.update((best, None) for place, best in self.tile.bests.items() if place in found)
         return iter(found)
 
     def new(self) -> int:
         self.fresh += 1
         return self.fresh
+
+    def value(self, type: ArrayType) -> ValueId:
+        made = ValueId(self.new())
+        self.types[made] = type
+        return made
 
     def local(self, value: ValueId) -> ArrayType:
         """The type of the rows of a value that the tile has."""
@@ -176,7 +170,7 @@ class _Maker:
         found = self.whole.get(value)
         if found is None:
             name = f"whole {value}"
-            self.operands[name] = value
+            self.tile.operands[name] = value
             found = self.whole[value] = self.given(name, self.flow.graph.types[value], self.one.phases[-1])
         return found
 
@@ -221,10 +215,8 @@ class _Maker:
         more: list[Result] = []
         for result in phase.results:
             if result.reduction in PLACES:
-                best, function = ValueId(self.new()), "min" if result.reduction == "least_place" else "max"
-                shape = self.flow.graph.types[result.value].shape
-                self.types[best] = ArrayType(Element(self.kind_of(phase, result.node)), shape)
-                self.bests[result.value] = best
+                function, shape = "min" if result.reduction == "least_place" else "max", self.flow.graph.types[result.value].shape
+                best = self.tile.bests[result.value] = self.value(ArrayType(Element(self.kind_of(phase, result.node)), shape))
                 more.append(Result(best, result.node, function))
         return replace(phase, results=(*phase.results, *more))
 
@@ -269,21 +261,19 @@ class _Maker:
         if before > 1:
             parts.append(self.filled(ArrayType(element, (number(before - 1), *cell)), nothing, phase))
         line = self.join(*parts, args[0], self.filled(one, nothing, phase), phase=phase)
-        scanned = ValueId(self.new())
-        self.types[scanned] = self.types[line]
+        scanned = self.value(self.types[line])
         self.library(replace(phase, args=(line,), results=(scanned,)))
         self.part(scanned, before, self.types[result], phase, result)
-        self.states[name] = State(phase.id, self.part(scanned, before + rows, one, phase), one, nothing)
+        self.tile.states[name] = State(phase.id, self.part(scanned, before + rows, one, phase), one, nothing)
 
     def state(
         self, phase: LibraryPhase, keys: ValueId, items: ValueId, type: ArrayType, nothing: int | float, *, occupied: bool = False
     ) -> None:  # fmt: skip
         """A reduction by key that goes on from a state."""
-        name, made = f"{'occupied' if occupied else 'state'} {phase.id}", ValueId(self.new())
-        self.types[made] = type
+        name, made = f"{'occupied' if occupied else 'state'} {phase.id}", self.value(type)
         line = self.join(self.given(name, type, phase), items, phase=phase)
         self.library(replace(phase, args=(keys, line), results=(made,)))
-        self.states[name] = State(phase.id, made, type, nothing, occupied)
+        self.tile.states[name] = State(phase.id, made, type, nothing, occupied)
 
     def library(self, phase: LibraryPhase) -> None:
         made = replace(phase, id=PhaseId(self.new()))
@@ -291,50 +281,50 @@ class _Maker:
 
     def join(self, *parts: ValueId, phase: Phase) -> ValueId:
         """Along the leading axis."""
-        result, first = ValueId(self.new()), self.types[parts[0]]
-        length = sum(self.types[part].shape[0].constant or 0 for part in parts)
-        self.types[result] = ArrayType(first.element, (number(length), *first.shape[1:]))
+        first, length = self.types[parts[0]], sum(self.types[part].shape[0].constant or 0 for part in parts)
+        result = self.value(ArrayType(first.element, (number(length), *first.shape[1:])))
         self.library(LibraryPhase(phase.id, phase.span, "join", parts, (result,), {"axis": 0}, (), ()))
         return result
 
     def given(self, name: str, type: ArrayType, phase: Phase) -> ValueId:
         """An input of the tile."""
-        value = ValueId(self.new())
-        self.types[value] = type
+        value = self.value(type)
         self.inputs.append(Input(PhaseId(self.new()), phase.span, name, value))
         return value
 
     def filled(self, type: ArrayType, value: int | float, phase: Phase) -> ValueId:
-        return self.computed(type, (), ConstantNode(type.element.kind, value), phase, ValueId(self.new()))
+        return self.computed(type, (ConstantNode(type.element.kind, value),), phase)
 
     def places(self, element: Element, size: Size, phase: Phase) -> ValueId:
         """0, 1, … in a kind."""
         body: tuple[Node, ...] = (AxisNode(0),)
         if element.kind is not Kind.I64:
             body = (*body, ApplyNode("convert", (0,), element.kind))
-        return self.computed(ArrayType(element, (size,)), (), body, phase, ValueId(self.new()))
+        return self.computed(ArrayType(element, (size,)), body, phase)
 
     def part(self, value: ValueId, first: int, type: ArrayType, phase: Phase, result: ValueId | None = None) -> ValueId:
         """Rows of a value from `first` on, as many as the type has."""
-        indices = tuple(AffineIndex((Term(i, 1),), number(0 if i else first)) for i in range(type.rank))
-        read = Read(value, Projection((Affine(indices, self.types[value].shape),)))
-        node = ReadNode(0, type.element.kind)
-        return self.computed(type, (read,), node, phase, result or ValueId(self.new()))
+        return self.view(value, self.types[value].shape, [first] + [0] * (type.rank - 1), type, phase, result)
 
-    def computed(
-        self, type: ArrayType, reads: tuple[Read, ...], body: Node | tuple[Node, ...], phase: Phase, result: ValueId
+    def view(
+        self, value: ValueId, there: Sequence[Size], starts: Sequence[int], type: ArrayType, phase: Phase,
+        result: ValueId | None = None,
     ) -> ValueId:  # fmt: skip
-        """A map whose items are the last node."""
-        nodes = body if isinstance(body, tuple) else (body,)
+        result = self.value(type) if result is None else result
         self.types[result] = type
-        axes = tuple(Axis(size, AxisKind.PARALLEL) for size in type.shape)
-        results = (Result(result, len(nodes) - 1, None),)
-        self.phases.append(Structured(PhaseId(self.new()), phase.span, axes, reads, nodes, results))
+        self.phases.append(view_of(PhaseId(self.new()), phase.span, value, there, starts, type, result))
+        return result
+
+    def computed(self, type: ArrayType, body: tuple[Node, ...], phase: Phase) -> ValueId:
+        """A map of nothing whose items are the last node."""
+        result, axes = self.value(type), tuple(Axis(size, AxisKind.PARALLEL) for size in type.shape)
+        results = (Result(result, len(body) - 1, None),)
+        self.phases.append(Structured(PhaseId(self.new()), phase.span, axes, (), body, results))
         return result
 
     def start(self, phase: Phase, axis: int) -> ValueId:
         name = f"start {phase.id}"
-        self.starts[name] = phase.id, axis
+        self.tile.starts[name] = phase.id, axis
         return self.given(name, ArrayType(Element(Kind.I64), ()), phase)
 
     def exactly(self, value: ValueId, box: Box, phase: Phase) -> ValueId:
@@ -342,14 +332,9 @@ class _Maker:
         source, held = self.held(value, phase)
         if held == box:
             return source
-        type = self.flow.graph.types[value]
-        shape = tuple(number(stop - start) for start, stop in box)
-        indices = tuple(AffineIndex((Term(i, 1),), number(a[0] - b[0])) for i, (a, b) in enumerate(zip(box, held, strict=True)))
-        there = tuple(number(stop - start) for start, stop in held)
-        read = Read(source, Projection((Affine(indices, there),)))
-        return self.computed(
-            ArrayType(type.element, shape), (read,), ReadNode(0, type.element.kind), phase, ValueId(self.new())
-        )  # fmt: skip
+        type = ArrayType(self.flow.graph.types[value].element, tuple(number(stop - start) for start, stop in box))
+        there, starts = [number(stop - start) for start, stop in held], [a[0] - b[0] for a, b in zip(box, held, strict=True)]
+        return self.view(source, there, starts, type, phase)
 
     def loop(self, loop: Loop, box: Box) -> None:
         """All turns of the box of an element-wise loop."""
@@ -358,10 +343,7 @@ class _Maker:
         states = len(loop.initial)
         body = self.structured(turn, loop, box)
         initial = tuple(self.exactly(value, box, loop) for value in loop.initial)
-        params = tuple(ValueId(self.new()) for _ in loop.initial)
-        made = tuple(ValueId(self.new()) for _ in loop.initial)
-        for param, value, result in zip(params, made, loop.results, strict=True):
-            self.types[param] = self.types[value] = self.types[result]
+        params, made = (tuple(self.value(self.types[result]) for result in loop.results) for _ in range(2))
         own = tuple(Read(param, Projection(())) for param in params)
         results = tuple(replace(r, value=value) for r, value in zip(body.results, made, strict=True))
         body = replace(body, id=PhaseId(self.new()), reads=(*own, *body.reads[states:]), results=results)
