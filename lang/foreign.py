@@ -11,35 +11,38 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
-from typing import Final, Protocol
+from collections.abc import Mapping, Sequence
+from math import ceil
+from typing import Final
 
-_FUNCTIONS: Mapping[type[ast.operator | ast.cmpop | ast.boolop], str] = {
+from .habits_functions import (
+    BUILTINS,
+    CALLS,
+    CONSTANTS,
+    FIRST,
+    JOINED,
+    KINDS_OF_WORDS,
+    PACKAGES,
+    ROWS,
+    WORDS,
+)
+
+_FUNCTIONS: Final[Mapping[type[ast.operator | ast.cmpop | ast.boolop], str]] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "×", ast.Div: "÷", ast.Pow: "*", ast.MatMult: "+.×", ast.Eq: "=", ast.NotEq: "≠",
     ast.Lt: "<", ast.LtE: "≤", ast.Gt: ">", ast.GtE: "≥", ast.And: "∧", ast.Or: "∨", ast.BitAnd: "∧", ast.BitOr: "∨",
+    ast.In: "∊",
 }  # fmt: skip
-
-
-class Spelling(Protocol):
-    """What is written of names and brackets; None: nothing that is sure to mean the same."""
-
-    def array(self, text: str) -> str | None: ...
-    def call(self, word: str, arguments: list[str]) -> str | None: ...
-    def slice(self, name: str, first: str, last: str) -> str | None: ...
-    def constant(self, name: str) -> str | None: ...
-    def knows(self, word: str) -> bool: ...
-
-
-PACKAGES: Final = frozenset({"np", "numpy", "math", "jnp", "torch"})
+_WITHOUT_MEANING: Final = frozenset({"kind", "order", "copy", "stable"})
+_ITEM: Final = re.compile(r"[^\W\d]\w*|¯?[\d.]+(?: ¯?[\d.]+)*|\([^()]*\)|'[^']*'|\"[^\"]*\"")
 
 
 def is_computed(text: str) -> bool:
-    """Is it an expression of Python with an operator?"""
+    """Is it an expression of Python that computes something?"""
     try:
         node = ast.parse(_as_python(text), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
-    return any(isinstance(one, ast.BinOp | ast.Compare | ast.BoolOp) for one in ast.walk(node))
+    return any(isinstance(one, ast.BinOp | ast.Compare | ast.BoolOp | ast.Subscript | ast.Call) for one in ast.walk(node))
 
 
 def _as_python(text: str) -> str:
@@ -47,7 +50,7 @@ def _as_python(text: str) -> str:
     return re.sub(r"!(?!=)", " not ", text.replace("&&", " and ").replace("||", " or ")).strip()
 
 
-def rho_of(text: str, spelling: Spelling) -> str | None:
+def rho_of(text: str) -> str | None:
     """The expression in Rho; the text itself if it is none of Python, None if Rho has no spelling of its meaning."""
     if not text.isascii():
         return text  # whoever writes the glyphs knows them
@@ -56,20 +59,10 @@ def rho_of(text: str, spelling: Spelling) -> str | None:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return text
     try:
-        written = _Writer(_as_python(text), spelling).write(node)
+        written = _Writer(_as_python(text)).write(node)
     except (_NoSpelling, RecursionError):
         return None
     return text.strip() if written == text.replace(" ", "") else written
-
-
-def arguments_of(text: str) -> list[str]:
-    """The arguments between the parentheses of a call; the text alone if it is none of Python."""
-    try:
-        call = ast.parse(f"_({text.strip()})", mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return [text]
-    given = [*call.args, *(keyword.value for keyword in call.keywords)] if isinstance(call, ast.Call) else []
-    return [ast.get_source_segment(f"_({text.strip()})", one) or "" for one in given]
 
 
 class _NoSpelling(Exception):
@@ -77,85 +70,246 @@ class _NoSpelling(Exception):
 
 
 class _Writer:
-    def __init__(self, text: str, spelling: Spelling) -> None:
-        self.text, self.spelling = text, spelling
+    def __init__(self, text: str) -> None:
+        self.text = text
 
     def write(self, node: ast.expr) -> str:
         match node:
             case ast.BinOp(left, ast.Mod(), right):
-                return f"{self.left(right)}|{self.write(left)}"
+                return f"{self.operand(right)}|{self.write(left)}"
             case ast.BinOp(left, ast.FloorDiv(), right):
-                return f"⌊{self.left(left)}÷{self.write(right)}"
+                return f"⌊{self.operand(left)}÷{self.write(right)}"
+            case ast.BinOp(left, ast.LShift(), right):
+                return f"{self.operand(left)}×2*{self.write(right)}"
+            case ast.BinOp(left, ast.RShift(), right):
+                return f"⌊{self.operand(left)}÷2*{self.write(right)}"
+            case ast.BinOp(left, ast.BitAnd() | ast.BitOr() as operator, right) if _is_number(left) or _is_number(right):
+                glyph = "⎕band" if isinstance(operator, ast.BitAnd) else "⎕bor"
+                return f"{self.operand(left)} {glyph} {self.write(right)}"
             case ast.BinOp(left, operator, right):
                 return self.joined(left, operator, right)
-            case ast.Compare(left, [operator], [right]):
-                return self.joined(left, operator, right)
+            case ast.Compare(left, [ast.NotIn()], [right]):
+                return f"~{self.joined(left, ast.In(), right)}"
+            case ast.Compare(left, operators, others):
+                pairs = zip([left, *others], operators, others, strict=False)
+                *before, last = (self.joined(*pair) for pair in pairs)
+                return "".join(f"({one})∧" for one in before) + last
             case ast.BoolOp(operator, values):
-                *before, last = values
-                return "".join(f"{self.left(value)}{_FUNCTIONS[type(operator)]}" for value in before) + self.write(last)
+                *first, end = values
+                return "".join(f"{self.operand(value)}{_FUNCTIONS[type(operator)]}" for value in first) + self.write(end)
+            case ast.IfExp(test, body, orelse):
+                return f"{self.operand(test)} ¿ ({self.write(body)} ⋄ {self.write(orelse)})"
             case ast.UnaryOp(ast.USub(), ast.Constant() as number):
-                return f"¯{self.segment(number)}"
-            case ast.UnaryOp(ast.USub(), value):
-                return f"-{self.write(value)}"
-            case ast.UnaryOp(ast.Not(), value):
-                return f"~{self.write(value)}"
-            case ast.UnaryOp() | ast.Compare():
-                raise _NoSpelling
-            case ast.List():
-                return self.sure(self.spelling.array(self.segment(node)))
-            case ast.Call(ast.Name(word) | ast.Attribute(ast.Name(), word), [_, *_] as arguments, []) if self.is_known(node):
-                return self.sure(self.spelling.call(word, [self.operand(argument) for argument in arguments]))
-            case ast.Call(ast.Attribute(value, word), [], []) if self.spelling.knows(word):
-                return self.sure(self.spelling.call(word, [self.operand(value)]))
-            case ast.Call(ast.Name(word) | ast.Attribute(_, word)) if self.spelling.knows(word):
-                raise _NoSpelling  # with arguments that have names, or of a method
+                return f"¯{self.write(number)}"
+            case ast.UnaryOp(ast.USub() | ast.Not() | ast.Invert() as operator, value):
+                return f"{'-' if isinstance(operator, ast.USub) else '~'}{self.write(value)}"
+            case ast.List(items):
+                return self.listed(items)
+            case ast.Tuple([_, *_] as items):
+                return self.strand(items) or ",".join(map(self.operand, items))
+            case ast.Call():
+                return self.called(node)
             case ast.Attribute(ast.Name(package), word) if package in PACKAGES:
-                return self.sure(self.spelling.constant(word))
-            case ast.Attribute(value, ("T" | "shape") as word):
-                return self.sure(self.spelling.call(word, [self.operand(value)]))
-            case ast.Subscript(ast.Name(name), ast.Slice(first, last, None)):
-                bounds = ("" if bound is None else self.segment(bound) for bound in (first, last))
-                return self.sure(self.spelling.slice(name, *bounds))
-            case ast.Subscript(_, ast.Slice() | ast.Tuple() | ast.UnaryOp()):
-                raise _NoSpelling
-            case ast.Call(function, arguments, []):
-                return f"{self.segment(function)}({', '.join(map(self.write, arguments))})"
+                return self.known(CONSTANTS.get(word))
+            case ast.Attribute(value, ("T" | "shape" | "size" | "ndim") as word):
+                return {"size": "×/⍴"}.get(word, WORDS[word]) + self.operand(value)
+            case ast.Subscript(value, index):
+                return self.indexed(value, index)
+            case ast.Constant(int() | float() as number) if not isinstance(number, bool):
+                written = self.segment(node).replace("_", "").replace("e-", "e¯").replace("E-", "e¯")
+                return str(number) if written[:2].lower() in ("0x", "0b", "0o") else written
+            case ast.Constant(str()) | ast.Name():
+                return CONSTANTS[self.segment(node)] if self.segment(node) in ("True", "False") else self.segment(node)
+            case ast.Constant(bool() as truth):
+                return str(int(truth))
             case _:
-                return self.segment(node)
+                raise _NoSpelling
 
     def joined(self, left: ast.expr, operator: ast.operator | ast.cmpop, right: ast.expr) -> str:
-        if type(operator) not in _FUNCTIONS:
-            raise _NoSpelling
-        return f"{self.left(left)}{_FUNCTIONS[type(operator)]}{self.write(right)}"
-
-    def left(self, node: ast.expr) -> str:
-        """A left argument: what is no item stands in parentheses."""
-        written = self.write(node)
-        items = ast.Name | ast.Constant | ast.Subscript | ast.Attribute | ast.Call
-        is_item = isinstance(node, items) and written == self.segment(node)
-        return written if is_item or written.startswith("¯") else f"({written})"
+        return f"{self.operand(left)}{self.known(_FUNCTIONS.get(type(operator)))}{self.write(right)}"
 
     def operand(self, node: ast.expr) -> str:
-        """What stands right of a glyph."""
+        """What stands beside a glyph: what is not an item stands in parentheses."""
         written = self.write(node)
-        return written if isinstance(node, ast.Name | ast.Constant) else f"({written})"
+        item = _ITEM.fullmatch(written) or (isinstance(node, ast.Subscript | ast.Call) and written == self.segment(node))
+        return written if item or re.fullmatch(r"\w+\[[^\[\]]*\]", written) else f"({written})"
 
-    def is_known(self, call: ast.Call) -> bool:
-        """Is it a function by its name, or one of a package?"""
-        match call.func:
-            case ast.Name(word):
-                return self.spelling.knows(word)
-            case ast.Attribute(ast.Name(package), word):
-                return package in PACKAGES and self.spelling.knows(word)
-        return False
+    def strand(self, items: Sequence[ast.expr]) -> str | None:
+        """Numbers side by side."""
+        written = [self.write(item) for item in items]
+        return " ".join(written) if all(re.fullmatch(r"¯?[\d.]+(?:e¯?\d+)?", one) for one in written) else None
 
-    def sure(self, written: str | None) -> str:
-        if written is None or "…" in written:
+    def listed(self, items: Sequence[ast.expr]) -> str:
+        """A list: a strand of numbers, or cells in brackets."""
+        if not items:
+            return "⍬"
+        return self.strand(items) or "[" + " ⋄ ".join(map(self.write, items)) + "]"
+
+    def called(self, node: ast.Call) -> str:
+        """A call of a function of another language, or of a function of the program's."""
+        match node.func:
+            case ast.Name(word) if word in _KNOWN:
+                given, bare = list(node.args), True
+            case ast.Attribute(value, word) if _is_package(value):
+                self.known(word if word in _KNOWN else None)
+                given, bare = list(node.args), False
+            case ast.Attribute(value, "astype") if len(node.args) == 1:
+                return f"{self.kind(node.args[0])} {self.operand(value)}"
+            case ast.Attribute(value, word) if word in _KNOWN:
+                given, bare = [value, *node.args], False
+            case ast.Name() if not node.keywords:
+                return f"{self.segment(node.func)}({', '.join(map(self.write, node.args))})"
+            case _:
+                raise _NoSpelling
+        named = {keyword.arg or "": keyword.value for keyword in node.keywords if keyword.arg not in _WITHOUT_MEANING}
+        axis, kind = named.pop("axis", named.pop("dim", None)), named.pop("dtype", None)
+        if named or not given:
+            raise _NoSpelling
+        if axis is None and not bare and len(given) == 2 and (word in FIRST or word in ROWS):
+            axis = given.pop()
+        if axis is not None and not (isinstance(axis, ast.Constant) and axis.value is None):
+            written = self.along(word, given, self.write(axis))
+        else:
+            written = self.applied(word, given, bare)
+        return written if kind is None else f"{self.kind(kind)} {written}"
+
+    def along(self, word: str, given: Sequence[ast.expr], axis: str) -> str:
+        """A function along an axis: the first, or the last, which the second of a matrix is."""
+        if word in JOINED and axis in ("0", "1", "¯1"):
+            return self.pieces(given, "⍪" if axis == "0" else ",")
+        if word == "stack" and axis == "0":
+            return self.applied(word, given, False)
+        if len(given) != 1:
+            raise _NoSpelling
+        operand = self.operand(given[0])
+        if axis == "0" and word in FIRST:
+            return f"{FIRST[word]} {operand}" if FIRST[word][-1].isalpha() else FIRST[word] + operand
+        function = ROWS.get(word) or FIRST.get(word)
+        if function is None or axis not in ("1", "¯1"):
+            raise _NoSpelling
+        plain = function.replace("⌿", "/").replace("⍀", "\\")
+        return plain + operand if re.fullmatch(r"[^\w{(]+|2-⍨/|.*≠", plain) else f"({function}⍤1) {operand}"
+
+    def applied(self, word: str, given: Sequence[ast.expr], bare: bool) -> str:
+        """A function of all items."""
+        if word in JOINED:
+            return self.pieces(given, JOINED[word])
+        if word in ("stack", "column_stack") and isinstance(given[0], ast.List | ast.Tuple) and len(given) == 1:
+            return ("⍉" if word == "column_stack" else "") + "[" + " ⋄ ".join(map(self.write, given[0].elts)) + "]"
+        if word in ("reshape", "zeros", "ones"):
+            return self.shaped(word, given)
+        if word in ("arange", "range") and len(given) > 1:
+            return _counted(*map(self.operand, given))
+        template = (BUILTINS.get((word, len(given))) if bare else None) or CALLS.get((word, len(given)))
+        if template is not None:
+            return template.format(*map(self.operand, given))
+        if len(given) != 1 or word not in WORDS:
+            raise _NoSpelling
+        return WORDS[word] + self.operand(given[0]) if WORDS[word] else self.write(given[0])
+
+    def pieces(self, given: Sequence[ast.expr], glyph: str) -> str:
+        """The arrays of a list, or of the arguments, joined."""
+        arrays = given[0].elts if len(given) == 1 and isinstance(given[0], ast.List | ast.Tuple) else given
+        return glyph.join([*map(self.operand, arrays[:-1]), self.write(arrays[-1])])
+
+    def shaped(self, word: str, given: Sequence[ast.expr]) -> str:
+        """An array of a shape, which is one argument or several."""
+        *array, lengths = (given[0], list(given[1:])) if word == "reshape" else (list(given),)
+        if len(lengths) == 1 and isinstance(lengths[0], ast.Tuple | ast.List):
+            lengths = list(lengths[0].elts)
+        items = self.operand(array[0]) if array else {"zeros": "0", "ones": "1"}[word]
+        written = [self.operand(one) for one in lengths]
+        if written == ["¯1"]:
+            return f",{items}"
+        if "¯1" in written:
+            rest = "×".join(one for one in written if one != "¯1")
+            written[written.index("¯1")] = f"(⌊(×/⍴{items})÷{rest})"
+        if not written:
+            raise _NoSpelling
+        digits = all(one.isdigit() for one in written)
+        shape = " ".join(written) if digits else written[0] if len(written) == 1 else f"({','.join(written)})"
+        return f"{shape}⍴{items}"
+
+    def indexed(self, value: ast.expr, index: ast.expr) -> str:
+        """Some cells of an array."""
+        array = self.operand(value)
+        match index:
+            case ast.Slice(None, None, ast.UnaryOp(ast.USub(), ast.Constant(1))):
+                return f"⊖{array}"
+            case ast.Slice(first, last, None):
+                return self.sliced(array, first, last)
+            case ast.UnaryOp(ast.USub(), ast.Constant(1)):
+                return f"0⌷⊖{array}"
+            case ast.Compare() | ast.BoolOp() | ast.BinOp(_, ast.BitAnd() | ast.BitOr(), _) | ast.UnaryOp(ast.Invert(), _):
+                return f"({self.write(index)})⌿{array}"
+            case ast.Tuple(axes):
+                return f"{array}[{';'.join(self.places(one, f'(⍴{array})[{axis}]') for axis, one in enumerate(axes))}]"
+        return f"{array}[{self.places(index, f'(≢{array})')}]"
+
+    def sliced(self, array: str, first: ast.expr | None, last: ast.expr | None) -> str:
+        start, stop = ("" if bound is None else self.operand(bound) for bound in (first, last))
+        start = "" if start == "0" else start
+        if start and stop and "¯" not in start + stop:
+            return f"{array}[{_counted(start, stop)}]"
+        if start.startswith("¯") and not stop:
+            return f"{start}↑{array}"
+        part = f"{start}↓{array}" if start else array
+        return f"{stop}↓{part}" if stop.startswith("¯") else f"{stop}↑{part}" if stop else part
+
+    def places(self, index: ast.expr, length: str) -> str:
+        """The positions on an axis of that length; nothing for all."""
+        match index:
+            case ast.Slice(None, None, None):
+                return ""
+            case ast.Slice(None, None, ast.UnaryOp(ast.USub(), ast.Constant(1))):
+                return f"⌽⍳{length}"
+            case ast.Slice(first, last, step):
+                pace = "1" if step is None else self.operand(step)
+                bounds = [default if one is None else self.places(one, length) for one, default in ((first, "0"), (last, length))]
+                start, stop = (one if one == length or _ITEM.fullmatch(one) else f"({one})" for one in bounds)
+                return _counted(start, stop, self.known(None if pace.startswith("¯") else pace))
+            case ast.UnaryOp(ast.USub(), ast.Constant() as back):
+                return f"{length}-{self.write(back)}"
+            case ast.Constant(value) if value is None or value is ...:
+                raise _NoSpelling
+        return self.write(index)
+
+    def kind(self, node: ast.expr) -> str:
+        """A type by its name elsewhere."""
+        return self.known(KINDS_OF_WORDS.get(re.split(r"\W", self.segment(node).strip("'\""))[-1]))
+
+    def known(self, written: str | None) -> str:
+        if written is None:
             raise _NoSpelling
         return written
 
     def segment(self, node: ast.expr) -> str:
-        segment = ast.get_source_segment(self.text, node)
-        if segment is None:
-            raise _NoSpelling
-        return segment
+        return self.known(ast.get_source_segment(self.text, node))
+
+
+def _counted(first: str, last: str, step: str = "1") -> str:
+    """Numbers from the first on to before the last, in steps."""
+    try:
+        start, stop, pace = (float(one.replace("¯", "-")) for one in (first, last, step))
+        many = str(max(0, ceil((stop - start) / pace)))
+    except (ValueError, ZeroDivisionError):
+        span = last if first == "0" else f"{last}-{first}"
+        many = span if step == "1" else f"⌈{span if first == '0' else f'({span})'}÷{step}"
+    items = f"⍳{many}" if step == "1" else f"{step}×⍳{many}"
+    return items if first == "0" else f"{first}+{items}"
+
+
+def _is_number(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and not isinstance(node.value, bool)
+
+
+def _is_package(node: ast.expr) -> bool:
+    """Is it `np`, `np.linalg` or the like?"""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return isinstance(node, ast.Name) and node.id in PACKAGES
+
+
+_KNOWN: Final = frozenset({
+    *WORDS, *JOINED, *ROWS, "stack", "column_stack", *(word for word, _ in CALLS), *(word for word, _ in BUILTINS),
+})  # fmt: skip

@@ -16,31 +16,26 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from .codes import Code
+from .habits_functions import CALLS, CONSTANTS, JOINED, PACKAGES, ROWS, TOLD, WORDS
 from .habits_spelling import (
     ATOM,
-    CONSTANTS,
     ITEM,
-    KINDS_OF_WORDS,
     NAME,
     TEXT,
-    WORDS,
     Groups,
     applied,
-    array_of,
     assigned,
-    axes_of,
     between_percents,
     both_sides,
     cells_from_one,
     changed_by,
     complex_of,
-    converted,
     each_of,
     function_of,
     item_by_item,
     range_of,
+    read_whole,
     rows_of,
-    slice_of,
     transposed,
 )
 from .records import dataclass
@@ -115,12 +110,9 @@ HABITS: tuple[Habit, ...] = (
     Habit(_BOTH + r"(?<![\w.])(?P<w>or)\b)", "there is no `or`: `∨` is or", both_sides("∨"), (Code.E001,)),
     Habit(r"!(?P<x>[A-Za-z]\w*)", "`!` is the factorial; `~` is not", "~{x}", (Code.E300, Code.E303), legal=True),
     # ---- arithmetic
-    Habit(r"\b(?:axis|dim|keepdims|dtype)[ \t]*=[^\n⋄]*",
-          "arguments have no names: `f/x` is along the last axis, `f⌿x` along the first",
-          "f⌿…", (Code.E001, Code.E002)),
     Habit(r"\*\*", "`**` is `*` twice: one `*` is power", "*", (), legal=True),
     Habit(rf"(?P<a>{ITEM})[ \t]*%(?P<f>in|o|[*/]|)%[ \t]*(?P<b>{ITEM})", "functions between `%` are glyphs", between_percents),
-    Habit(rf"(?P<a>{ITEM})[ \t]*\.(?P<f>[*/^])[ \t]*(?P<b>{ITEM})", "functions go item by item", item_by_item,
+    Habit(rf"(?P<a>{ITEM})[ \t]*\.(?P<f>[-+*/^<>])[ \t]*(?P<b>{ITEM})", "functions go item by item", item_by_item,
           (Code.E005, Code.E006, Code.E008)),
     Habit(rf"(?P<a>{NAME})[ \t]*\\[ \t]*(?P<b>{NAME})(?![\w.\[(])", "`b⌹A` solves A x = b", "{b}⌹{a}", (Code.E131,)),
     Habit(rf"(?P<a>{ITEM})[ \t]*%[ \t]*(?P<b>{ITEM})", "the remainder is `|`, with the divisor on its left", "{b}|{a}"),
@@ -140,30 +132,50 @@ HABITS: tuple[Habit, ...] = (
     Habit(r"(?<![\w.])(?P<a>\d[\d.]*)[ \t]*(?P<s>[-+])[ \t]*(?P<b>\d[\d.]*)[ij]\b", "`J` joins the parts of a complex number",
           complex_of, (Code.E005,)),
     Habit(r"(?<![\w.])(?P<b>\d[\d.]*)[ij]\b", "`J` joins the parts of a complex number", "0J{b}", (Code.E005,)),
-    Habit(r"(?<![\w.])0[xX](?P<x>[0-9a-fA-F]+)\b", "there are no hexadecimal numbers", lambda g: str(int(g["x"], 16))),
+    Habit(r"(?<![\w.])(?P<all>0(?:[xX][0-9a-fA-F]+|[bB][01]+|[oO][0-7]+))\b", "numbers are decimal",
+          lambda g: str(int(g["all"], 0))),
     Habit(rf"(?P<a>{TEXT})[ \t]*\+[ \t]*(?P<b>{TEXT}|{NAME})", "`,` joins texts", "{a},{b}"),
-    # ---- indices and lists
-    Habit(rf"\[[ \t]*(?P<v>[^\[\]\n]+?)[ \t]+for[ \t]+(?P<i>{NAME})[ \t]+in[ \t]+(?P<x>[^\[\]\n]+?)[ \t]*\]",
+    Habit(rf"(?P<a>{NAME})[ \t]*\+[ \t]*(?P<b>{TEXT})", "`,` joins texts", "{a},{b}", (Code.E300,)),
+    Habit(rf"(?P<all>(?P<a>{TEXT})[ \t]*\*[ \t]*(?P<b>\d+))", "`⍴` repeats", "({b}×≢{a})⍴{a}", (Code.E300,)),
+    Habit(rf"\[[ \t]*(?P<v>[^\[\]\n]+?)[ \t]+for[ \t]+(?P<i>{NAME})[ \t]+in[ \t]+(?P<x>(?:(?![ \t]if[ \t])[^\[\]\n])+?)[ \t]*\]",
           "`f¨x` is f of each item", each_of),
-    Habit(rf"(?:(?:np|numpy)\.)?(?P<w>concatenate|hstack|append|vstack)\([ \t]*[\[(]?(?P<a>{ITEM})[ \t]*,[ \t]*"
-          rf"(?P<b>{ITEM})[\])]?[ \t]*\)", "`,` joins along the last axis, `⍪` along the first",
-          lambda g: f"{g['a']}{'⍪' if g['w'] == 'vstack' else ','}{g['b']}"),
-    Habit(rf"(?P<x>{NAME}|\([^()\n]*\))\.astype\((?P<w>{'|'.join(KINDS_OF_WORDS)})\)",
-          "a type converts what is right of it", converted, (Code.E001,)),
-    Habit(rf"(?P<x>{NAME})\.(?P<w>size)\b(?!\()", "the items are as many as the product of the lengths", "×/⍴{x}", (Code.E001,)),
+    Habit(rf"\bfor[ \t]+{NAME}[ \t]+(?P<w>in)\b", "`f¨x` is f of each item", None, (Code.E001,)),
+    Habit(rf"(?<!for )(?<![\w.])(?P<a>{ITEM})[ \t]+(?:not[ \t]+)?(?P<w>in)[ \t]+(?P<b>{NAME})(?=[ \t]*(?:$|[\n⋄)#]))",
+          "`∊` says which items are in an array", lambda g: f"{g['a']}∊{g['b']}", (Code.E001,)),
+    Habit(rf"(?P<a>{ITEM})[ \t]*<<[ \t]*(?P<b>{ITEM})", "there are no shifts: `2*n` is a power of 2", "{a}×2*{b}"),
+    Habit(rf"(?P<a>{ITEM})[ \t]*>>[ \t]*(?P<b>{ITEM})", "there are no shifts: `2*n` is a power of 2", "⌊{a}÷2*{b}"),
+    Habit(rf"(?P<all>(?P<a>{ITEM})[ \t]*&[ \t]*(?P<b>{ITEM}))", "`∧` is and", read_whole),
+    Habit(rf"{NAME}\[[^\[\]\n]*\b(?P<w>None|newaxis)\b[^\[\]\n]*\]",
+          "no axis of length 1 is stretched: `x∘.f y` is f of each item of x with each of y, `A f⍤1 ⊢ x` of each row with x",
+          None, (Code.E001, Code.E017)),
+    Habit(r"\bis[ \t]+(?:not[ \t]+)?(?P<w>None)\b", "every item has a value; `x≠x` finds the floats that are not a number", None,
+          (Code.E001,)),
+    Habit(rf"(?<![\w.])(?P<w>[fF]){TEXT}", "`⍕n` is the text of a number, and `,` joins texts", None, (Code.E001,)),
+)  # fmt: skip
+
+_NAMED = (Code.E001, Code.E002, Code.E005, Code.E009, Code.E014, Code.E017, Code.E304, Code.E310)
+
+BRACKETS: tuple[Habit, ...] = (
+    Habit(r"\b(?:axis|dim|keepdims|dtype)[ \t]*=[^\n⋄]*",
+          "arguments have no names: `f/x` is along the last axis, `f⌿x` along the first",
+          "f⌿…", (Code.E001, Code.E002)),
     Habit(rf"(?P<x>(?<![\w.]){NAME})\([ \t]*(?P<i>\d+)[ \t]*\)", "`x[i]` indexes, from 0", cells_from_one, (Code.E111,)),
     Habit(r"(?<![\w)\]⍵⍺])\[(?P<x>[^\[\]\n⋄;,]+(?:;[^\[\]\n⋄;,]+)+)\]", "`⋄` separates the cells of a matrix",
           rows_of, (Code.E002,)),
-    Habit(rf"(?P<x>{NAME})\[[ \t]*::[ \t]*-1[ \t]*\]", "`⊖` reverses the major cells", "⊖{x}"),
-    Habit(rf"(?P<x>{NAME})\[(?P<i>[^\[\]();\n]*:[^\[\]();\n]*,[^\[\]();\n]*|[^\[\]();\n]*,[^\[\]();\n]*:[^\[\]();\n]*)\]",
-          "`;` separates the axes of an index, and an axis that is taken whole is left empty", axes_of),
-    Habit(rf"(?P<x>{NAME})\[(?P<i>[ \t]*(?:{NAME}|\d+)[ \t]*(?:,[ \t]*(?:{NAME}|\d+)[ \t]*)+)\]",
-          "`,` joins positions of one axis; `;` separates the axes of an index", axes_of, (), legal=True),
-    Habit(rf"(?P<x>{NAME})\[(?P<a>[^\[\]:;\n]*):(?P<b>[^\[\]:;\n]*)\]",
-          "`k↑x` are the first k items, `k↓x` those after them, `x[a+⍳k]` k items from a on", slice_of),
-    Habit(rf"(?P<x>{NAME})\[[ \t]*-1[ \t]*\]", "positions count from the start; the last cell is the first of the reverse",
-          "0⌷⊖{x}"),
-    Habit(rf"(?P<x>{NAME})\[[ \t]*-(?P<k>\d+)[ \t]*\]", "positions count from the start", "{x}[(≢{x})-{k}]"),
+    Habit(rf"(?P<all>{NAME}\[[ \t]*::[ \t]*-1[ \t]*\])", "`⊖` reverses the major cells", read_whole),
+    Habit(rf"(?P<all>{NAME}\[[^\[\]();\n]*(?::[^\[\]();\n]*,|,[^\[\]();\n]*:)[^\[\]();\n]*\])",
+          "`;` separates the axes of an index, and an axis that is taken whole is left empty", read_whole),
+    Habit(rf"(?P<all>{NAME}\[[ \t]*-?(?:{NAME}|\d+)[ \t]*(?:,[ \t]*-?(?:{NAME}|\d+)[ \t]*)+\])",
+          "`,` joins positions of one axis; `;` separates the axes of an index", read_whole, (Code.E310,), legal=True),
+    Habit(rf"(?P<all>{NAME}\[[^\[\];\n]*:[^\[\];\n]*\])",
+          "`k↑x` are the first k items, `k↓x` those after them, `x[a+⍳k]` k items from a on", read_whole),
+    Habit(rf"(?P<all>{NAME}\[[ \t]*-[ \t]*1[ \t]*\])",
+          "positions count from the start; the last cell is the first of the reverse", read_whole),
+    Habit(rf"(?P<all>{NAME}\[[ \t]*-[ \t]*\d+[ \t]*\])", "positions count from the start", read_whole),
+    Habit(rf"(?P<all>{NAME}\[[^\[\]\n]*[<>=&|][^\[\]\n]*\])", "`m⌿x` keeps the cells that a mask m says", read_whole,
+          (Code.E304,)),
+    Habit(rf"(?P<x>{NAME})\[(?P<w>end)\]", "the last cell is the first of the reverse", "0⌷⊖{x}", (Code.E001,)),
+    Habit(rf"(?P<x>{NAME})\[(?P<i>{NAME})\]", "`m⌿x` keeps the cells that a mask m says", "{i}⌿{x}", (Code.E304,)),
     Habit(rf"(?P<x>{NAME})\((?P<i>[^()\n]*:[^()\n]*,[^()\n]*|[^()\n]*,[^()\n]*:[^()\n]*)\)",
           "`x[i;j]` indexes: in brackets, from 0, with `;` between the axes, and an axis that is taken whole is left empty",
           cells_from_one, (Code.E017,)),
@@ -171,29 +183,36 @@ HABITS: tuple[Habit, ...] = (
           "`⍳n` counts from 0 to n-1", range_of, (Code.E017,)),
     Habit(rf"(?P<x>(?<![\w.]){NAME}|\([^()\n]*\))'(?=[ \t]*(?:$|[-+*/^@,;#\n⋄)\]]))", "`'` starts a text; `⍉` transposes",
           transposed, (Code.E004,)),
-    Habit(r"(?<![\w)\]⍵⍺])(?P<x>\[(?:[^\[\]\n⋄;]|\[[^\[\]\n⋄;]*\])*,(?:[^\[\]\n⋄;]|\[[^\[\]\n⋄;]*\])*\])",
+    Habit(r"(?<![\w)\]⍵⍺])(?P<all>\[(?:[^\[\]\n⋄;]|\[[^\[\]\n⋄;]*\])*,(?:[^\[\]\n⋄;]|\[[^\[\]\n⋄;]*\])*\])",
           "items of a vector stand side by side, rows of a matrix in brackets with `⋄` between them",
-          lambda g: array_of(g["x"])),
-    Habit(r"(?<![\w.])(?P<w>null|nil|NULL|nullptr|undefined)\b",
-          "there is no `null`: every item has a value (and `⎕nan` is the float that is not a number)", None, (Code.E001,)),
+          read_whole),
+    Habit(rf"{NAME}\[[ \t]*\.\.\.", "`k⌷⍤1 ⊢ x` is the k-th item of each row", None, (Code.E008,)),
+    Habit(r"(?<![\w.])(?P<w>null|nil|nothing|NULL|nullptr|undefined)\b",
+          "every item has a value (and `⎕nan` is the float that is not a number)", None, (Code.E001,)),
 )  # fmt: skip
-
-_NAMED = (Code.E001, Code.E002, Code.E014)
+"""What stands in brackets or goes on from a name, looked at after calls, which may hold it."""
 
 
 @lru_cache(maxsize=2)
 def rows(legal: bool) -> tuple[tuple[Habit, re.Pattern[str]], ...]:
-    """The rows with their patterns: those that are legal, or all, names after the table."""
-    if legal:
-        return tuple([(row, re.compile(row.pattern)) for row in HABITS if row.legal])
-    words, values = "|".join(WORDS), "|".join(CONSTANTS)
-    known = r"(?:np|numpy|math|jnp|torch)\.(?:linalg\.)?"
-    package, given = f"(?:{known})?", r"\([^()\n]*(?:\([^()\n]*\))*[^()\n]*\)"
-    names = (
-        Habit(rf"(?<![\w.])(?!{known}|(?:stats|sort)\.)(?P<x>{NAME}|\([^()\n]*\))\.(?P<w>{words})\b"
-              rf"(?:\([ \t]*\)|(?P<v>{given}))?", "", applied, _NAMED),
-        Habit(rf"{package}\b(?P<w>{words})\((?P<x>[^()\n]*(?:\([^()\n]*\))*[^()\n]*)\)", "", applied, _NAMED),
-        Habit(rf"{package}\b(?P<w>{words})\b[ \t]*(?!\()", "", lambda g: WORDS[g["w"]], (Code.E001,)),
-        Habit(rf"{package}\b(?P<w>{values})\b", "", lambda g: CONSTANTS[g["w"]], (Code.E001,)),
-    )
-    return tuple([(row, re.compile(row.pattern)) for row in (*HABITS, *names)])
+    """The rows with their patterns: those that are legal, or all."""
+    chosen = [row for row in (*HABITS, *BRACKETS) if row.legal] if legal else [*HABITS, *_named(), *BRACKETS]
+    return tuple([(row, re.compile(row.pattern)) for row in chosen])
+
+
+def _named() -> tuple[Habit, ...]:
+    """The rows of names: calls as functions and as methods, functions without parentheses, values."""
+    functions = {*WORDS, *ROWS, *JOINED, *(word for word, _ in CALLS), "stack", "column_stack", "astype"}
+    words, values, told = ("|".join(sorted(names, key=len, reverse=True)) for names in (functions, CONSTANTS, TOLD))
+    known = rf"(?:{'|'.join(PACKAGES)})\.(?:[a-z]\w*\.)*"
+    libraries = r"(?:stats|sort|text|linalg)\."
+    given = r"\((?:[^()\n]|\((?:[^()\n]|\([^()\n]*\))*\))*\)"
+    return (
+        Habit(rf"(?<![\w.])(?:{known}|{NAME}\.)?(?P<w>{told})\b(?=[ \t]*\()", "", None, (*_NAMED, Code.E131, Code.E133)),
+        Habit(rf"(?<![\w.])(?P<all>(?:(?!{known}|{libraries}){NAME}(?:\[[^\[\]\n]*\])?|(?:{known})?{NAME}{given}|{given}|{TEXT})"
+              rf"\.(?P<w>{words})\b(?:{given})?)", "", applied, _NAMED),
+        Habit(rf"(?<![\w.])(?P<all>(?:{known})?(?P<w>{words}){given})", "", applied, _NAMED),
+        Habit(rf"(?<![\w.])(?P<all>(?:{known})?(?P<w>{'|'.join(WORDS)})\b[ \t]*)(?!\()", "",
+              lambda g: WORDS[g["w"]], (Code.E001,)),
+        Habit(rf"(?<![\w.])(?:{known})?(?P<w>{values})\b", "", lambda g: CONSTANTS[g["w"]], (Code.E001,)),
+    )  # fmt: skip

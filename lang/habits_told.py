@@ -17,6 +17,7 @@ from dataclasses import replace
 from .codes import Code
 from .diagnostics import Diagnostic, Edit, Fix, Severity
 from .habits import Habit, rows
+from .habits_functions import KINDS_OF_WORDS, REMARKS, TOLD
 from .habits_spelling import NAME, expression
 from .source import Source, Span
 
@@ -40,8 +41,8 @@ def explained(diagnostics: Sequence[Diagnostic], sources: Mapping[str, Source]) 
 
 _CAUSED = frozenset({
     Code.E001, Code.E002, Code.E003, Code.E004, Code.E005, Code.E006, Code.E008, Code.E009, Code.E010,
-    Code.E011, Code.E014, Code.E017, Code.E101, Code.E111, Code.E131, Code.E133, Code.E134, Code.E300, Code.E303, Code.E310,
-    Code.E403,
+    Code.E011, Code.E014, Code.E017, Code.E101, Code.E111, Code.E131, Code.E133, Code.E134, Code.E300, Code.E303, Code.E304,
+    Code.E310, Code.E403,
 })  # fmt: skip
 """The errors that habits cause."""
 
@@ -57,7 +58,7 @@ def _explanation(error: Diagnostic, source: Source, text: str) -> Diagnostic | N
         if row.codes is not None and error.code not in row.codes:
             continue
         for match in _matches(pattern, line, max(0, at - _REACH), at + _REACH):
-            if _causes(match, error, first):
+            if _causes(match, error, first) and not (row.says == "" and _is_defined(match["w"], text)):
                 return _told(row, match, source, first, error)
     return None
 
@@ -75,8 +76,17 @@ def _matches(pattern: re.Pattern[str], line: str, first: int, last: int) -> Iter
 def _causes(match: re.Match[str], error: Diagnostic, base: int) -> bool:
     """Is the error about what a pattern found?"""
     if error.code == Code.E001 and "w" in match.re.groupindex:
-        return base + match.start("w") == error.span.start
+        at = error.span.start - base
+        return match.start("w") == at or (match.start() <= at < match.end() and bool(_BESIDE.match(match.string, at)))
     return base + match.start() <= error.span.end and error.span.start <= base + match.end()
+
+
+_BESIDE = re.compile(rf"{NAME}[ \t]*=(?!=)|(?:{'|'.join(KINDS_OF_WORDS)})[ \t]*\)|(?<==)(?:True|False|None)\b")
+"""What is at fault in a call beside its name: an argument by name, a type."""
+
+
+def _is_defined(name: str, text: str) -> bool:
+    return re.search(rf"(?<![\w.]){name}[ \t]*(?:←|:)", text) is not None
 
 
 def notes(source: Source, diagnostics: Iterable[Diagnostic] = ()) -> tuple[Diagnostic, ...]:
@@ -122,17 +132,38 @@ def _told(row: Habit, match: re.Match[str], source: Source, base: int, found: Di
     given["after"] = re.split(r"[\n⋄)\]}]", match.string[end:], maxsplit=1)[0].strip()
     written = row.write.format_map(given) if isinstance(row.write, str) else row.write(given) if row.write is not None else None
     span = Span(source.name, base + start, base + end)
+    sure = written is not None and "…" not in written
     if written is not None and (whole := _statement_around(match, source, base, span, written)) is not None:
-        span, written = whole
-    says = row.says or f"there is no `{given['w']}`"
-    fixes: tuple[Fix, ...] = ()
-    notes: tuple[str, ...] = ()
-    if written is not None:
-        shown = f"write `{written.strip()}`" if written.strip() else "leave it out"
-        says = says if f"`{written}`" in says else f"{says}; {shown}"
-        fixes = (Fix(shown, (Edit(span, written),)),) if "…" not in written else (Fix(shown),)
-        notes = tuple([f"`use {name}` first" for name in re.findall(r"\b(stats|sort)\.", written)])
-    return replace(found, message=says, span=span, label="", labels=(), notes=notes, fixes=fixes)
+        if "…" in whole[1]:
+            sure = False  # a part alone would not mean the same
+        else:
+            (span, written), sure = whole, True
+    says = row.says or TOLD.get(given["w"]) or f"there is no `{given['w']}`"
+    if written in (None, "…"):
+        return replace(found, message=says, span=span, label="", labels=(), notes=(), fixes=())
+    needed = [] if not sure else _libraries(written, source.text)
+    shown = f"write `{written.strip()}`" if written.strip() else "leave it out"
+    if needed:
+        shown = f"write {' and '.join(f'`use {name}`' for name in needed)}, then {shown.removeprefix('write ')}"
+    says = says if f"`{written}`" in says else f"{says}; {shown}"
+    edits = (*(_use(name, source) for name in needed), Edit(span, written)) if sure else ()
+    remark = REMARKS.get(given.get("w", ""))
+    axis = re.search(r"\b(?:axis|dim)[ \t]*=[ \t]*1\b", given.get("all", ""))
+    notes = ((remark,) if remark else ()) + (("axis 1 is taken to be the last one, as of a matrix",) if axis and sure else ())
+    return replace(found, message=says, span=span, label="", labels=(), notes=notes, fixes=(Fix(shown, edits),))
+
+
+def _libraries(written: str, text: str) -> list[str]:
+    """The libraries of a Rho text that another one does not use yet."""
+    named = dict.fromkeys(re.findall(r"(?<![\w.])(stats|sort|text|linalg)\.", written))
+    return [name for name in named if re.search(rf"\buse[ \t]+{name}\b", text) is None]
+
+
+def _use(name: str, source: Source) -> Edit:
+    """A `use` line above the first statement; in a text of one line a statement before it."""
+    remarks = re.match(r"(?:[ \t]*(?:⍝|#!)[^\n]*\n|[ \t]*\n)*", source.text)
+    start = remarks.end() if remarks is not None else 0
+    return Edit(Span(source.name, start, start), f"use {name}\n" if "\n" in source.text else f"use {name} ⋄ ")
 
 
 _HEAD = re.compile(rf"[ \t]*(?:(?P<x>{NAME})[ \t]*(?P<f>←|<-|:=|=(?!=))[ \t]*)?")
@@ -172,4 +203,3 @@ def unquoted(text: str) -> str:
         return part[0] + "s" * (len(part) - 2) + part[0] if part[0] in "'\"" else part if part[0] == "#" else " " * len(part)
 
     return _QUOTED.sub(mask, text)
-

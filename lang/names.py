@@ -75,12 +75,13 @@ def _argument(binding: Binding, scope: Scope, token: Token) -> Unit:
 def unknown_name(binding: Binding, scope: Scope, token: Token) -> Problem:
     """E001, with the name that was probably meant."""
     name, span = token.text, binding.of(token)
+    before = binding.spelled.text[: binding.base + token.start]
+    module = re.search(r"\b([^\W\d]\w*)\.$", before)
+    unusable = module is not None and scope.find(module[1]) == (True, None)
     scope.outermost().names[name] = None  # one cause, one error
     if name in binding.definitions():
         return _defined_below(binding, scope, token)
-    before = binding.spelled.text[: binding.base + token.start]
-    module = re.search(r"\b([^\W\d]\w*)\.$", before)
-    if module is not None and scope.find(module[1]) == (True, None):
+    if unusable:
         return Problem(None)  # of a module that could not be used
     spelt = _misspelt(binding, token)
     if spelt is not None:

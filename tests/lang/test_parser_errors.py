@@ -23,3 +23,8 @@ def test_a_cycle_names_its_definitions(parsed: Callable[..., Parsed]) -> None:
     (diagnostic,) = parsed(text).diagnostics
     assert "even → odd → even" in diagnostic.message
     assert [text[label.span.start : label.span.end] for label in diagnostic.labels] == ["even", "odd"]
+
+
+def test_a_member_named_as_what_it_is_a_member_of_is_not_taken_silently(parsed: Callable[..., Parsed]) -> None:
+    (diagnostic,) = parsed("foo.foo 3").diagnostics
+    assert diagnostic.message == "`foo` has no value here"

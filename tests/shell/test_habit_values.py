@@ -1,0 +1,108 @@
+"""What hands that know NumPy, Python, JAX and Julia type: every fix checks and gives the value that is meant there.
+
+The texts are Python, so NumPy itself says what they mean.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import rho
+from rho.lang import habits_functions
+from rho.lang.source import Source
+from rho.shell.cli.fixing import fixed
+from rho.shell.session import Session
+
+VALUES = {
+    "x": "3 1 4 1 5", "y": "2.0 0.5 1 4 3", "A": "2 3⍴3 1 4 1 5 9", "B": "3 2⍴2 0 1 7 1 8", "Q": "2 2⍴2.0 1 1 3",
+    "b": "3 1 4 1 5>2", "n": "3", "s": "'hello'",
+}  # fmt: skip
+PYTHON = (
+    "np.gradient(y)", "np.hypot(x, y)", "np.median(x)", "np.std(y)", "np.var(y)", "sorted(x)", "np.sort(x)", "np.sort(A)",
+    "np.unique(x)", "np.roll(x, 1)", "x[-1]+1", "x[-1] * 2", "1 + x[-1]", "A.sum(axis=1)", "A.sum(axis=0)", "A.sum(axis=-1)",
+    "A.sum(1)", "A.sum(0)", "np.sum(A, axis=0)", "np.sum(A, axis=1)", "np.mean(A, axis=0)", "A.mean(axis=1)", "A.max(axis=0)",
+    "A.min(axis=1)", "np.argsort(x, kind=\"stable\")", "np.arange(2,10,2)", "np.arange(2, 10)", "np.arange(10, 2, -2)",
+    "A.reshape(3, 2)", "A.reshape(-1)", "x.reshape(5, 1)", "np.reshape(A, (3, 2))", "np.zeros((2, 3))", "np.ones((2, 3))",
+    "np.zeros(4)", "np.full((2, 3), 7)", "A.argmax(axis=1)", "A.cumsum(axis=0)", "np.cumsum(A, axis=1)", "np.diff(A, axis=0)",
+    "np.any(A > 4, axis=0)", "np.all(A > 0, axis=1)", "np.linalg.norm(y)", "np.linalg.det(Q)", "np.trace(Q)", "np.diag(Q)",
+    "np.cross(x[:3], x[1:4])", "np.dot(x, y)", "np.matmul(A, B)", "np.inner(x, y)", "np.abs(x - 3)", "np.floor(y)",
+    "np.square(x)", "np.cbrt(y)", "np.log2(y)", "np.log10(y)", "np.log1p(y)", "np.expm1(y)", "np.sinh(y)", "np.cosh(y)",
+    "np.tanh(y)", "np.arcsin(y/4)", "np.arccos(y/4)", "np.arctan(y)", "np.clip(x, 2, 4)", "np.mod(x, 2)",
+    "np.remainder(x, 2)", "np.floor_divide(x, 2)", "np.add(x, 1)", "np.subtract(x, 1)", "np.multiply(x, 2)",
+    "np.divide(x, 2)", "np.negative(x)", "np.logical_and(b, b)", "np.logical_or(b, b)", "np.logical_not(b)",
+    "np.count_nonzero(x > 2)", "np.flatnonzero(x > 2)", "np.isin(x, [1, 5])", "np.ptp(x)", "np.average(y)", "np.bincount(x)",
+    "np.searchsorted(x, 3)", "np.repeat(x, 2)", "np.flip(x)", "np.fliplr(A)", "np.flipud(A)", "np.rot90(A)",
+    "np.stack([x, x])", "np.column_stack([x, x])", "np.triu(Q)", "np.tril(Q)", "np.tri(3)", "np.take(x, [0, 1])",
+    "np.transpose(A)", "np.isfinite(y)", "np.isinf(y)", "np.nansum(y)", "np.linalg.solve(Q, y[:2])", "np.fft.fft(y)",
+    "np.array([1, 2, 3])", "np.array([[1, 2], [3, 4]])", "np.array_equal(x, x)", "np.allclose(x, x)", "np.copy(x)",
+    "x.copy()", "x.tolist()", "x.dot(y)", "x.astype(np.float64)", "x.std()", "x.var()", "x.any()", "x.cumprod()",
+    "x.flatten()", "x.clip(2, 4)", "x.repeat(2)", "x.argsort()", "np.round(y)", "round(2.6)", "int(2.6)", "float(3)",
+    "abs(-3)", "pow(2, 3)", "divmod(7, 2)", "list(range(3))", "sum([1, 2, 3])", "max(1, 2)", "max(x)", "any(b)", "all(b)",
+    "len(s)", "x[-1]", "x[1:3]", "x[1:]", "x[:-1]", "x[::2]", "x[1::2]", "x[x > 2]", "A[:, 1]", "A[1, :]", "A[0:1, 1:]",
+    "A[:, -1]", "A[-1, :]", "3 in x", "x @ y", "A @ B", "n // 2", "n % 2", "n & 1", "n << 1", "n >> 1", "x != 3", "x == 3",
+    "1e-3", "0b101", "0o17", "1_000", "A.mean(0)", "A.mean()", "np.exp(-y)", "np.exp(-y**2/2)", "np.sqrt(np.sum((x-y)**2))",
+    "np.sum(x*y)/np.sum(y)", "(x - x.mean()) / x.std()", "x / x.sum()", "np.sum(x > 2)", "x[x > 2].sum()", "x[:3].sum()",
+    "np.dot(A, B)", "A @ B + 1", "A.T @ A", "np.mean(x**2)", "abs(x - 3)", "x[1:] - x[:-1]", "np.cumsum(x)[-1]",
+    "np.max(A, axis=0)", "np.abs(A).max()", "A[1:, :2]", "A[:, ::-1]", "A[-1]", "A[1, -1]", "np.outer(x, y)",
+    "np.linspace(0, 1, 5)", "np.arange(0, 1, 0.25)", "np.arange(n)", "np.arange(n) ** 2", "np.ones((2, 2)) * 3",
+    "np.eye(2) @ Q", "round(7.5)", "min(x)", "max(x) - min(x)", "sum(x) / n", "n % 2 == 0", "x % 2 == 0", "x[x % 2 == 0]",
+    "(x > 1) & (x < 5)", "~(x > 2)", "x.max() - x.min()", "sum(x > 2)", "len(x[x > 2])", "np.argmax(x)", "np.argsort(-x)",
+    "x[np.argsort(x)]", "np.prod(A.shape)", "np.log(y).sum()", "np.median(A)", "np.std(A)", "A.std(axis=0)",
+    "np.median(A, axis=1)", "np.linalg.inv(Q)", "np.linalg.solve(Q, Q)", "np.hstack([x, y])", "np.tile(x, 2)", "np.unique(A)",
+    "np.full(3, 1.5)", "np.identity(3)", "np.zeros_like(x)", "np.count_nonzero(A == 1)", "np.array([[1.5, -2], [3, 4]])",
+    "np.sum(np.array([1, 2, 3]))", "np.float64(3)", "math.sqrt(2)", "math.floor(2.7)", "math.pi * 2", "math.hypot(3, 4)",
+    "math.factorial(5)", "math.gcd(12, 18)", "np.inf > 3", "x.size + 1", "A.ndim", "x.mean(axis=0)", "A.reshape(2, -1)",
+    "A.reshape(-1, 2)", "A.flatten()[2]",
+)  # fmt: skip
+ELSEWHERE = {
+    "x.roll(1)": "np.roll(x,1)", "range(2, 10, 3)": "np.arange(2,10,3)", "reversed(x)": "x[::-1]",
+    "x if n else y": "(x if n else y)", "length(x)": "len(x)", "maximum(x)": "x.max()", "x .+ 1": "x+1", "x[end]": "x[-1]",
+    "zeros(3)": "np.zeros(3)", "fill(7, 3)": "np.full(3,7)", "vcat(x, y)": "np.concatenate([x,y])", "println(3)": "3",
+    "mod(x, 2)": "x%2", "div(7, 2)": "3", "cld(7, 2)": "4", "findall(x .> 2)": "np.flatnonzero(x>2)", "true": "True",
+    "reshape(x, 5, 1)": "x.reshape(5,1)", "norm(y)": "np.linalg.norm(y)", "abs2(x)": "x*x", "jnp.sum(x)": "x.sum()",
+    "jax.nn.relu(y-1)": "np.maximum(y-1,0)", "jax.numpy.mean(y)": "y.mean()", "jnp.where(x > 2, x, 0)": "np.where(x>2,x,0)",
+    "torch.cat([x, y])": "np.concatenate([x,y])", "torch.matmul(A, B)": "A@B", "torch.sum(A, dim=0)": "A.sum(0)",
+    "1/(1+np.exp(-y))": "1/(1+np.exp(-y))", "[i*i for i in range(4)]": "[0,1,4,9]",
+    "x = np.sum(A, axis=0)\nx": "A.sum(axis=0)", "z = np.median(x) + 1\nz": "np.median(x)+1",
+}  # fmt: skip
+"""Other languages' texts, and Python of the same meaning."""
+
+
+def repaired(typed: str) -> str:
+    session = Session()
+    head = "".join(f"{name} ← {value}\n" for name, value in VALUES.items())
+    text = fixed(Source("<habit>", f"{head}{typed}\n"), lambda text: session.check(text).diagnostics).source.text
+    assert session.check(Source("<habit>", text)).accepted, text
+    return text
+
+
+def meant(typed: str) -> object:
+    names = {name: np.asarray(rho.eval(value)) for name, value in VALUES.items() if name not in "ns"}
+    return eval(typed, {"np": np, "math": math, "n": 3, "s": "hello", **names})
+
+
+@pytest.mark.parametrize(("typed", "python"), [*((text, text) for text in PYTHON), *ELSEWHERE.items()])
+def test_a_fix_has_the_value_that_is_meant(typed: str, python: str) -> None:
+    text = repaired(typed)
+    value, expected = np.asarray(rho.eval(text)), np.asarray(meant(python))
+    assert value.shape == expected.shape and np.allclose(value, expected, equal_nan=True), text
+
+
+def test_a_library_is_taken_into_use_once_and_below_what_a_file_says_of_itself() -> None:
+    source = Source("<habit>", "⍝ About this program.\n\nx ← 3 1 2\nnp.median(x)\nnp.std(x)\n")
+    text = fixed(source, lambda text: Session().check(text).diagnostics).source.text
+    assert text == "⍝ About this program.\n\nuse stats\nx ← 3 1 2\nstats.median ,x\nstats.deviation ,x\n"
+
+
+@pytest.mark.parametrize("word", habits_functions.TOLD)
+def test_what_has_no_spelling_is_told_what_does_its_work(word: str) -> None:
+    (found,) = Session().check(Source("<habit>", f"x ← 3 1 2\nnp.{word}(x)\n")).diagnostics
+    assert found.message.startswith(habits_functions.TOLD[word]) and not found.fixes
+
+
+def test_a_function_of_the_programs_own_is_nobodys_habit() -> None:
+    (found,) = Session().check(Source("<habit>", "clip ← {⍵}\nclip(x[0:1])\n")).diagnostics[:1]
+    assert "there is no `clip`" not in found.message
