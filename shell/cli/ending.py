@@ -135,6 +135,11 @@ def guard() -> None:
             signal.signal(number, made.raise_in_main)
 
 
+def is_command() -> bool:
+    """Is this process one command, and not that of others?"""
+    return _guard is not None
+
+
 def drop_lost_interrupts() -> None:
     """The exception of a signal is not shown where Python drops it: in a destructor, and in a thread whose work is done.
 

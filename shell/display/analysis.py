@@ -1,8 +1,8 @@
 """Estimate beside actual: what `run --analyze` says of every phase of a run.
 
 The executor reports each execution of a step; a phase's time is the sum of its executions in one run on one device, of all runs
-the median, its estimate what the cost model says of as many executions, or the plan of its part.  A phase inside a loop counts on
-its own and in the loop's.
+the median, its estimate what a plan for several devices says of it, else the cost model of as many executions.  A phase inside
+a loop counts on its own and in the loop's.
 
 Neighbours: `shell.display.costs.measured` (runs), `backend.devices.cost` (estimates), `shell.execution.profiles` (whose tables).
 """
@@ -10,15 +10,25 @@ Neighbours: `shell.display.costs.measured` (runs), `backend.devices.cost` (estim
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import median
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeGuard
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from ...backend.devices.cost import step_ns, with_interval
 from ...backend.graph import traverse
 from ...backend.graph.phases import Constant, Input, Output, PhaseId, Print
 from ...backend.schedule.plan.describe import label
-from ...backend.schedule.plan.model import CombineStep, JoinStep, LoopStep, Plan, RowsStep, RunStep, Step, TransferStep
+from ...backend.schedule.plan.model import (
+    BranchStep,
+    CellsStep,
+    CombineStep,
+    JoinStep,
+    LoopStep,
+    Plan,
+    RowsStep,
+    RunStep,
+    TransferStep,
+)
 from ...backend.schedule.plan.parts import DeviceId
 
 if TYPE_CHECKING:
@@ -96,14 +106,14 @@ def rows(loaded: Loaded, observed: Observed, profile: Profile) -> list[Row]:
     planned, chains = _planned(loaded.plan), _chains(loaded.plan)
     phases = {phase.id: phase for phase in loaded.bound.graph.phases}
     shown = [one for one in traverse.all_phases(loaded.bound.graph) if not isinstance(one, Constant | Input | Output | Print)]
-    places = [(phase, device.id) for phase in shown for device in loaded.plan.devices if (phase.id, device.id) in observed.times]
+    places = [(phase, device) for phase in shown for device in loaded.plan.devices if (phase.id, device.id) in observed.times]
     for phase, device in places:
-        where = phase.id, device
+        where, own = (phase.id, device.id), replace(profile.home, threads=device.threads)
         times = observed.times[where]
-        estimate = step_ns(phase, loaded.bound, profile.home, profile.calibration, times)
+        estimate = step_ns(phase, loaded.bound, own, profile.calibration, times)
         if phase.id in chains:  # at most what its members would take apart
             members = [phases[member] for member in chains[phase.id]]
-            each = [step_ns(member, loaded.bound, profile.home, profile.calibration, times) for member in members]
+            each = [step_ns(member, loaded.bound, own, profile.calibration, times) for member in members]
             known = [one.ns for one in each if one is not None]
             estimate = with_interval(sum(known), profile.calibration) if len(known) == len(each) else None
         if where in planned:
@@ -111,7 +121,7 @@ def rows(loaded: Loaded, observed: Observed, profile: Profile) -> list[Row]:
         numbers = (None, None, None) if estimate is None else (estimate.ns, estimate.p10, estimate.p90)
         members = [phases[member] for member in chains.get(phase.id, ())] or [phase]
         name = ", ".join(label(member, loaded.bound.graph) for member in members)
-        found.append(Row(name, str(device), times, int(median(observed.spent[where])), *numbers))
+        found.append(Row(name, str(device.id), times, int(median(observed.spent[where])), *numbers))
     return found
 
 
@@ -122,19 +132,14 @@ def _chains(plan: Plan) -> dict[PhaseId, tuple[PhaseId, ...]]:
 
 
 def _planned(plan: Plan) -> dict[Where, int]:
-    """What parts of phases, and of loops that several devices run together, are planned to take, in ns."""
+    """What the steps of a plan for several devices are planned to take, in ns."""
     found: dict[Where, int] = {}
-    for queue in plan.main.queues:
+    for queue in plan.main.queues if plan.prediction is not None else ():
         for step in queue.steps:
-            if isinstance(step, CombineStep) or _is_part(step):
+            if isinstance(step, RunStep | LoopStep | JoinStep | BranchStep | CellsStep | CombineStep):
                 where = step.phase, queue.device
                 found[where] = found.get(where, 0) + (step.end - step.start) * plan.tick_ns
     return found
-
-
-def _is_part(step: Step) -> TypeGuard[RunStep | LoopStep | JoinStep]:
-    shared = isinstance(step, LoopStep | JoinStep) and step.rows is not None
-    return shared or (isinstance(step, RunStep) and step.box is not None)
 
 
 def table(rows: list[Row], *, runs: int, calibrated: bool) -> list[str]:

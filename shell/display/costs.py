@@ -135,6 +135,7 @@ def measured(loaded: Loaded, execute: Callable[[Observer | None], Outcome]) -> O
     from ...backend.library import operations  # noqa: F401
     from ...backend.run import cpu, executor  # noqa: F401
     from ...backend.run.calibration.tier import warm_kernels
+    from ...backend.schedule.facts.stores import stores_of
     from ..execution.profiles import this_machine
     from .analysis import Observed, rows
 
@@ -146,12 +147,13 @@ def measured(loaded: Loaded, execute: Callable[[Observer | None], Outcome]) -> O
     allowed = MOST_SECONDS if limit is None else min(MOST_SECONDS, limit / 2 - seconds)
     observed = Observed()
     with warm_kernels():
-        execute(None)
+        execute(None).discard()
         for _ in range(max(1, min(RUNS, int(allowed / max(seconds, 1e-6))))):
             observed.next_run()
-            execute(observed)
+            execute(observed).discard()
     profile = this_machine()
-    predicted = {str(device): count for device, count in loaded.plan.main.peak}
+    stores = stores_of(loaded.plan)
+    predicted = {str(device): count for device, count in loaded.plan.main.peak if device not in stores}
     phases = rows(loaded, observed, profile)
     code = {
         "compiled": made.compiled - before.compiled, "from_cache": made.stored - before.stored,

@@ -6,12 +6,24 @@ Neighbours: `programs`, `shell.execution.clusters`.
 from __future__ import annotations
 
 import os
+import sys
 import warnings
+from typing import Final
 
 from ...lang.diagnostics import RhoError
 from ..cli.arguments import UsageError
 from ..execution.clusters import RESTARTS, Attachment
 from .showing import showing
+
+_PACKAGE: Final = __name__.removesuffix(".shell.embedding.clusters")
+_ROOMS: Final = (f"{_PACKAGE}.shell.", f"{_PACKAGE}.backend.")
+
+def _warn(words: str) -> None:
+    """Of the line that called Rho."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).startswith(_ROOMS):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(words, RuntimeWarning, stacklevel=level)
 
 
 class Cluster:
@@ -25,7 +37,7 @@ class Cluster:
         if isinstance(restarts, bool) or not isinstance(restarts, int) or restarts < 0:
             raise ValueError(f"restarts is a natural number, not {restarts!r}")
         self.attachment = Attachment(where, restarts)
-        self.attachment.tell = lambda words: warnings.warn(words, RuntimeWarning, stacklevel=2)
+        self.attachment.tell = _warn
         try:
             self.attachment.cluster  # noqa: B018  connect now
         except UsageError as error:

@@ -5,12 +5,14 @@ Neighbours: `scheduling` (plans for it), `backend.run.cluster` (does the work), 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ..cli.arguments import Arguments, UsageError
+from ..cli.ending import is_command
 
 if TYPE_CHECKING:
     from ...backend.run.cluster.home import Cluster
@@ -34,6 +36,8 @@ class Attachment:
         from ...backend.run.cluster.membership import BadCluster, attach
         from .profiles import this_machine
 
+        if is_command():
+            _no_words_of_semaphores()
         try:
             membership = attach(self.where)
         except BadCluster as error:
@@ -48,6 +52,23 @@ class Attachment:
         found = self.__dict__.pop("cluster", None)
         if found is not None:
             found.close()
+
+
+def _no_words_of_semaphores() -> None:
+    """What a command that is interrupted leaves behind of Python's semaphores a process of Python's removes, and warns of it."""
+    if os.name != "posix":
+        return
+    from multiprocessing import resource_tracker
+
+    before = os.environ.get("PYTHONWARNINGS")
+    os.environ["PYTHONWARNINGS"] = "ignore:resource_tracker" if before is None else f"{before},ignore:resource_tracker"
+    try:
+        resource_tracker.ensure_running()
+    finally:
+        if before is None:
+            del os.environ["PYTHONWARNINGS"]
+        else:
+            os.environ["PYTHONWARNINGS"] = before
 
 
 def attachment_of(arguments: Arguments) -> Attachment | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Any
 
 from ...backend.run.values import Array, kind_of_dtype, nested
@@ -95,9 +95,19 @@ class Outcome:
         try:
             yield
         finally:
-            for shown in self.outputs.values():
-                if hasattr(shown.value, "discard"):
-                    shown.value.discard()
+            self.discard()
+
+    def discard(self) -> None:
+        """What the run has written, unless it was renamed."""
+        for shown in self.outputs.values():
+            if hasattr(shown.value, "discard"):
+                shown.value.discard()
+
+    def whole(self) -> Outcome:
+        """With the items of what workers have written, as their files have them.  RunFailed."""
+        from ...backend.run.files.stored import read_back
+
+        return replace(self, outputs={name: replace(one, value=read_back(one.value)) for name, one in self.outputs.items()})
 
     def json(self, diagnostics: list[dict[str, Any]]) -> dict[str, Any]:
         """The object of `eval --json` and `run --json`."""

@@ -79,7 +79,7 @@ def run_program(
                     from .verifying import compare
 
                     watch.stage(Stage.VERIFY, loaded)
-                    compare(outcome, session.run(loaded, Engine.REFERENCE), source)
+                    compare(outcome.whole(), session.run(loaded, Engine.REFERENCE), source)
                 if save is not None:
                     watch.stage(Stage.SAVE, loaded)
                     allowance.saving = True

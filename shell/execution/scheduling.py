@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ...lang.codes import Code
-from ...lang.diagnostics import Diagnostic, Refused, RunFailed
+from ...lang.diagnostics import Diagnostic, Refused, RhoError, RunFailed
 from ...lang.records import dataclass
 from ...lang.source import Span
 from ..cli.arguments import Arguments, UsageError
@@ -70,7 +70,7 @@ class Scheduling:
     cluster: Attachment | None = None
     deadline: int | None = None
     in_place: bool = False
-    """May workers write outputs?  Nothing else is done with their values then."""
+    """May workers write outputs?  Nobody asks for their values then, unless by reading the files."""
 
     @property
     def asks_devices(self) -> bool:
@@ -163,9 +163,15 @@ def planned_on(core: Core, bound: BoundGraph, profile: Profile, scheduling: Sche
     from ...backend.schedule.program.planning import plan_program
 
     objectives, budget = _objectives(scheduling), budget_of(scheduling)
-    if scheduling.deadline is not None:
-        return plan_by(core, bound, profile, scheduling.deadline, objectives=objectives, budget=budget)
-    return plan_program(core, bound, profile, objectives=objectives, budget=budget)
+    try:
+        if scheduling.deadline is not None:
+            return plan_by(core, bound, profile, scheduling.deadline, objectives=objectives, budget=budget)
+        return plan_program(core, bound, profile, objectives=objectives, budget=budget)
+    except RhoError as error:
+        lost = [] if scheduling.cluster is None else scheduling.cluster.cluster.lost
+        left = ", ".join(device.name for device in profile.devices if device.kind == "worker") or "none"
+        notes = tuple(f"a worker was lost: {one.words}; those that are left are {left}" for one in lost)
+        raise type(error)([replace(one, notes=(*one.notes, *notes)) for one in error.diagnostics]) from None
 
 
 def runner_on(
@@ -266,6 +272,8 @@ def load_scheduled(loaded: Loaded, scheduling: Scheduling, permissions: Permissi
         from .storing import writable
 
         paths = loaded.request.outputs if scheduling.in_place else {}
+        if scheduling.use is Use.LOOK and scheduling.cluster is not None:  # each goes to a file, as in plans with passes
+            paths = {entry.name: f"{entry.name}.npy" for entry in loaded.core.outputs}
         outputs = writable(loaded.core, loaded.bound, paths, permissions)
         profile, there, bound = stored_for(loaded.core, loaded.bound, loaded.files, scheduling, outputs)
         loaded = replace(loaded, bound=bound, stored=there if scheduling.cluster is not None else {})

@@ -7,6 +7,7 @@ Neighbours: `shell.execution.profiles` (this machine's profile), `backend.device
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -50,7 +51,7 @@ def run(arguments: Arguments, console: Console) -> Exit:
     try:
         if where is not None:
             with closing(Attachment(where)) as attachment:
-                profile = attachment.cluster.profile
+                profile = _of_cluster(attachment)
         elif code is not None:
             profile = profiles.written_by(code)
         elif name is not None:
@@ -74,6 +75,16 @@ def run(arguments: Arguments, console: Console) -> Exit:
             memory, capability = _readable(gpu["memory_bytes"]), gpu["capability"]
             console.print(f"{gpu['name']}  {gpu['model']}  {memory}  compute capability {capability}")
     return Exit.OK
+
+
+def _of_cluster(attachment: Attachment) -> Profile:
+    """With the working folder as a store, if all workers see in it what home writes."""
+    from ...backend.run.cluster.profile import with_store
+    from ...backend.run.cluster.seeing import seen_by_all
+
+    cluster, folder = attachment.cluster, os.path.realpath(".")
+    _, shared = seen_by_all(cluster, {}, [folder])
+    return with_store(cluster.profile, [os.path.join(one, "") for one in shared], cluster.reading) if shared else cluster.profile
 
 
 def _gpus() -> Iterator[dict[str, Any]]:

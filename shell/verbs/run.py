@@ -89,7 +89,7 @@ def run_once(arguments: Arguments, console: Console, read: set[str]) -> Exit:
     if scheduling is not None and scheduling.cluster is not None:
         scheduling.cluster.tell = console.note
     drawings = drawings_of(arguments)
-    if scheduling is not None and not (json or drawings.wanted or arguments.has("--verify") or arguments.has("--analyze")):
+    if scheduling is not None and not (json or drawings.wanted):
         scheduling = replace(scheduling, in_place=scheduling.cluster is not None)
     traced = arguments.value("--trace")
     recorder = StageTimes() if traced is None else _recorder(traced)

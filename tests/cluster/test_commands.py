@@ -60,9 +60,37 @@ def test_devices_shows_workers_and_writes_a_profile_that_plans(project: Path) ->
     assert (shown.returncode, shown.stderr) == (0, "")
     described = rho(project, "devices", "--devices", "c.toml", "--json")
     facts = json.loads(described.stdout)
-    assert [device["name"] for device in facts["devices"]] == ["home", "w0"]
-    assert [(link["from"], link["to"]) for link in facts["links"]] == [("home", "w0")]
+    assert [device["name"] for device in facts["devices"]] == ["home", "w0", "files"]
+    assert facts["devices"][-1]["paths"] == [f"{project.resolve()}/"]
+    assert [(link["from"], link["to"]) for link in facts["links"]] == [("home", "w0"), ("files", "home"), ("files", "w0")]
     assert facts["links"][0]["latency_ns"] > 0
+
+
+WRITTEN = """input x : f64[n] ← "x.npy"
+z ← √1+x×x
+output z
+schedule {
+  split z rows 1:1 over w0 w1
+}
+"""
+
+
+def test_outputs_stay_where_they_are_made_with_verify_and_analyze_and_in_plans(tmp_path: Path) -> None:
+    np.save(tmp_path / "x.npy", np.arange(3_000.0))
+    (tmp_path / "w.rho").write_text(WRITTEN, encoding="utf-8")
+    given = ["w.rho", "--cluster", "local:2", "--fast"]
+    planned = json.loads(rho(tmp_path, "plan", *given, "--json").stdout)
+    queues = {queue["device"]: queue["steps"] for queue in planned["main"]["queues"]}
+    assert {"link4 w0–files", "link5 w1–files"} < queues.keys() and "link3 home–files" not in queues
+    ran = rho(tmp_path, "run", *given, "--verify", "--analyze", "--trace", "t.json", "--out", "z=z.zarr.zip")
+    assert (ran.returncode, ran.stdout) == (0, "")
+    assert "bytes on w1" in ran.stderr and "on files" not in ran.stderr
+    assert "link4 w0–files" in (tmp_path / "t.json").read_text(encoding="utf-8")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["t.json", "w.rho", "x.npy", "z.zarr.zip"]
+    rows = {name: line.split() for line in ran.stderr.splitlines() for name in ("w0", "w1") if f" {name} " in line}
+    for name, row in rows.items():
+        (step,) = [step for step in queues[name] if step["step"] == "run"]
+        assert row[row.index(name) + 2] == f"{(step['end'] - step['start']) * planned['tick_ns'] / 1000:,.1f}"
 
 
 @pytest.mark.parametrize("option", [("--devices", "4"), ("--calibrate",), ("--refine",)])
@@ -70,3 +98,24 @@ def test_devices_of_a_cluster_stand_alone(tmp_path: Path, option: tuple[str, ...
     refused = rho(tmp_path, "devices", "--cluster", "local:1", *option)
     assert refused.returncode == 2
     assert f"it goes without {option[0]}" in refused.stderr
+
+
+INTERRUPTED = """import os, signal
+from rho.shell.cli.ending import guard
+from rho.shell.execution.clusters import Attachment
+guard()
+cluster = Attachment("local:1").cluster
+assert cluster.members
+try:
+    os.killpg(0, signal.SIGINT)
+    signal.pause()
+except KeyboardInterrupt:
+    os._exit(130)
+"""
+
+
+def test_an_interrupt_of_all_processes_is_quiet(tmp_path: Path) -> None:
+    """A terminal sends it to the workers too, and Python's tracker of semaphores warns of those that are left."""
+    given = [sys.executable, "-c", INTERRUPTED]
+    ran = subprocess.Popen(given, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path, start_new_session=True)
+    assert (*ran.communicate(timeout=WATCHDOG), ran.returncode) == ("", "", 130)

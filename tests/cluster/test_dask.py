@@ -41,8 +41,9 @@ def test_from_python(cluster: rho.Cluster, tmp_path: Path) -> None:
     with rho.Cluster(client) as same:
         assert same.workers == cluster.workers
         os.kill(client.run(os.getpid, workers=[same.workers[0]])[same.workers[0]], signal.SIGKILL)
-        with pytest.warns(RuntimeWarning, match="a worker was lost: .*; the program runs again with 1 left"):
+        with pytest.warns(RuntimeWarning, match="a worker was lost: .*; the program runs again with 1 left") as told:
             apart = program.run(x=x, cluster=same)
+        assert [one.filename for one in told] == [__file__]
         assert apart["y"].tobytes() == alone["y"].tobytes() and apart.printed == alone.printed
 
 

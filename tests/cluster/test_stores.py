@@ -409,3 +409,19 @@ def test_outputs_are_written_anew_by_those_who_are_left(cluster: rho.Cluster, fi
     assert writers(saved_by(cluster, files, text, tmp_path / f"there.{suffix}"))
     assert len(told) == 1
     assert (tmp_path / f"there.{suffix}").read_bytes() == (tmp_path / f"home.{suffix}").read_bytes()
+
+
+def test_a_block_that_names_a_lost_worker_says_that_it_was_lost(cluster: rho.Cluster, files: Path) -> None:
+    home = cluster.attachment.cluster
+    attempt = home.attempt
+
+    def lost(*given: Any) -> Any:
+        home.attempt = attempt
+        raise Lost(Process(2), "it does not answer")
+
+    home.attempt, home.tell = lost, lambda words: None
+    for _ in range(2):
+        with pytest.raises(rho.RhoError) as raised:
+            loaded(files, SHARED).run(cluster=cluster)
+        (one,) = raised.value.diagnostics
+        assert one.code == "SCH107" and "it does not answer; those that are left are w0" in one.notes[-1]

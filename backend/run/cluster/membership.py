@@ -12,15 +12,19 @@ import json
 import logging
 import os
 import re
+import signal
 import socket
 import ssl
+import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future, wait
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from ....lang.codes import Code
 from ....lang.diagnostics import Diagnostic, RunFailed
+from ....lang.listening import LISTENING
 from ....lang.opening import read_text
 from ....lang.source import Span
 
@@ -134,7 +138,7 @@ def attach(where: object) -> Membership:
     local = _LOCAL.fullmatch(text)
     try:
         if local is not None:
-            return _started(int(local[1] or 1))
+            return _unheard(lambda: _started(int(local[1] or 1)))
         address = _address_in(text) if text.endswith(".json") else text
         if _ADDRESS.fullmatch(address):
             security = distributed.Security()
@@ -154,6 +158,29 @@ def _address_in(path: str) -> str:
     """The address that a scheduler has written.  OSError, ValueError."""
     found = json.loads(read_text(path, _MOST_BYTES))
     return str(found["address"]) if isinstance(found, dict) and "address" in found else ""
+
+
+def _unheard(make: Callable[[], Membership]) -> Membership:
+    """What is made by a thread that hears no Ctrl-C.  Nor do the processes that it starts, to which a terminal sends it too: home
+    ends them."""
+    made: Future[Membership] = Future()
+
+    def work() -> None:
+        if hasattr(signal, "pthread_sigmask"):
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            made.set_result(make())
+        except BaseException as error:
+            made.set_exception(error)
+
+    threading.Thread(target=work, name="rho workers", daemon=True).start()
+    try:
+        while not wait([made], LISTENING).done:
+            pass
+        return made.result()
+    except KeyboardInterrupt:
+        made.add_done_callback(lambda late: None if late.exception() else late.result().close())
+        raise
 
 
 def _started(count: int) -> Membership:

@@ -225,6 +225,14 @@ def stored_output(
     return StoredOutput(sink(path, kind, shape, name), span) if sink is not None and issubclass(sink, PlacedSink) else None
 
 
+def read_back(value: Any) -> Any:
+    """What has been written in place, as its file has it; all else is what it is.  RunFailed."""
+    if not isinstance(value, PlacedSink):
+        return value
+    with located(value.path, Span("", 0, 0)), system_errors():
+        return value.values()
+
+
 def stored_input(path: str, wanted: Wanted, shape: tuple[int, ...]) -> StoredInput | None:
     """An input that can be read in boxes, without beginning at the start of its file for each; None: it cannot."""
     file, _ = split_member(path)
