@@ -30,7 +30,7 @@ _MANY: Final = 1 << 10
 def size_vector(call: Call, arrays: Arrays) -> NumArray:
     sizes = call.phase.attributes["sizes"]
     assert isinstance(sizes, tuple)
-    numbers = [call.context.size(size) for size in sizes if isinstance(size, Size)]
+    numbers = [call.context.number(size) for size in sizes if isinstance(size, Size)]
     return np.array(numbers, np.int64).reshape(call.context.shape(call.phase.results[0]))
 
 

@@ -19,17 +19,13 @@ from typing import Any, Final
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from ...lang.diagnostics import RunFailed
-from ...typechecker.core import CoreGuard
 from ...typechecker.elements import Kind
-from ...typechecker.sizes import Size, SizeVariable, capacity
-from ...typechecker.types import ArrayType
+from ...typechecker.sizes import Size
 from ..graph.phases import LibraryPhase, ValueId
 from ..loops.ir import Call, Program
 from ..loops.llvm import calls_at, calls_of, strides_of
 from ..loops.lower.calls import with_numbers
 from ..loops.lower.values import Routine
-from ..run.binding import broken_guard
 from ..run.cpu.kinds import DTYPES, NumArray
 from ..run.device import Backend, Kernel, Types
 from ..run.failures import CheckFailed
@@ -40,39 +36,17 @@ _MOST_BOUND: Final = 64
 """Places of operands and results of one call whose arrays are kept."""
 
 
-class _Sizes:
-    """The types of the run around a region, with the sizes that the region has found (`device.Types`)."""
+class _Sizes(Types):
+    """The types of the run around a region, with the sizes that the region has found."""
+
+    __slots__ = ("numbers",)
 
     def __init__(self, types: Types, numbers: Mapping[ValueId, Size]) -> None:
-        self.around, self.numbers, self.sizes = types, numbers, dict(types.sizes)
-
-    @property
-    def types(self) -> Mapping[ValueId, ArrayType]:
-        return self.around.types
-
-    @property
-    def guards(self) -> tuple[CoreGuard, ...]:
-        return self.around.guards
+        super().__init__(types.types, dict(types.sizes), types.guards)
+        self.numbers = numbers
 
     def kind(self, value: ValueId) -> Kind:
-        return Kind.I64 if value in self.numbers else self.around.kind(value)
-
-    def shape(self, value: ValueId) -> tuple[int, ...]:
-        return tuple([self.number(size) for size in self.types[value].shape])
-
-    def cap_shape(self, value: ValueId) -> tuple[int, ...]:
-        return tuple(capacity(size).evaluate({}) for size in self.types[value].shape)
-
-    def number(self, size: Size) -> int:
-        constant = size.constant
-        return size.evaluate(self.sizes) if constant is None else constant
-
-    def check(self, variable: SizeVariable) -> None:
-        """The guards that waited for a size."""
-        for guard in self.guards:
-            needed = guard.variables()
-            if variable in needed and all(v in self.sizes for v in needed) and not guard.holds(self.sizes):
-                raise RunFailed([broken_guard(guard, self.sizes)])
+        return Kind.I64 if value in self.numbers else Types.kind(self, value)
 
 
 class _Memory:

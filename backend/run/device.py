@@ -1,4 +1,4 @@
-"""What a back end offers the executor: kernels for phases, and values in and out of its memory.
+"""What a back end offers the executor: kernels for phases, and values in and out of its memory; and what it is told of these.
 
 Neighbours: `executor` (drives it), `cpu` and `null` (two implementations).
 """
@@ -6,42 +6,65 @@ Neighbours: `executor` (drives it), `cpu` and `null` (two implementations).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
+from ...lang.codes import Code
+from ...lang.diagnostics import RunFailed
 from ...typechecker.core import CoreGuard
 from ...typechecker.elements import Kind
-from ...typechecker.sizes import Size, SizeVariable
+from ...typechecker.sizes import Size, SizeVariable, capacity
 from ...typechecker.types import ArrayType
 from ..graph import traverse
 from ..graph.phases import Constant, Fold, LibraryPhase, Loop, Map, Phase, PhaseId, Structured, ValueId
+from .binding import broken_guard
+from .failures import CheckFailed
 
 Kernel: TypeAlias = Callable[[Mapping[ValueId, Any], Any], tuple[Any, ...]]
 """From a memory and an array to write the first result over (or None) to the results, in order."""
-
-
 Whole: TypeAlias = Callable[[Mapping[ValueId, Any]], Sequence[Any] | None]
 """From a memory to the results, in order; None: going through the phases inside is as good, or all there is."""
 Index: TypeAlias = tuple[int | slice, ...]
 """Which part of an array: the point of a cell on the leading axes, or the slices of a box."""
 
 
-class Types(Protocol):
-    """The values of a graph, with sizes as numbers at the time of asking; `sizes` grows while the program runs."""
+@dataclass(slots=True)
+class Types:
+    """The types of values, with sizes as numbers at the time of asking; `sizes` grows while the program runs, and `guards` are
+    those that wait for one."""
 
-    @property
-    def types(self) -> Mapping[ValueId, ArrayType]: ...
-    @property
-    def sizes(self) -> dict[SizeVariable, int]: ...
-    @property
-    def guards(self) -> tuple[CoreGuard, ...]: ...
+    types: Mapping[ValueId, ArrayType]
+    sizes: dict[SizeVariable, int]
+    guards: tuple[CoreGuard, ...] = ()
 
-    def kind(self, value: ValueId) -> Kind: ...
-    def shape(self, value: ValueId) -> tuple[int, ...]: ...
+    def kind(self, value: ValueId) -> Kind:
+        return self.types[value].element.kind
+
+    def shape(self, value: ValueId) -> tuple[int, ...]:
+        return tuple(map(self.number, self.types[value].shape))
+
     def cap_shape(self, value: ValueId) -> tuple[int, ...]:
         """The shape with sizes that are not known yet at their caps."""
-        ...
+        return tuple(capacity(size).evaluate({}) for size in self.types[value].shape)
 
-    def number(self, size: Size) -> int: ...
+    def number(self, size: Size) -> int:
+        constant = size.constant
+        return size.evaluate(self.sizes) if constant is None else constant
+
+    def define(self, variable: SizeVariable, value: int) -> None:
+        """A run-time size is known now.  CheckFailed E403: outside 0 to its cap.  RunFailed E701: a guard that waited for it."""
+        cap = None if variable.cap is None else self.number(variable.cap)
+        if value < 0 or (cap is not None and value > cap):
+            raise CheckFailed(Code.E403, f"{variable.name} is {value}, outside 0 to {cap}")
+        self.sizes[variable] = value
+        self.check(variable)
+
+    def check(self, variable: SizeVariable) -> None:
+        """The guards that waited for a size."""
+        for guard in self.guards:
+            needed = guard.variables()
+            if variable in needed and all(v in self.sizes for v in needed) and not guard.holds(self.sizes):
+                raise RunFailed([broken_guard(guard, self.sizes)])
 
 
 class Backend(Protocol):

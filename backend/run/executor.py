@@ -64,7 +64,7 @@ def execute_plan(
         if value is not None and name in lying:  # there before anything runs, for all who read or write it
             memories[DeviceId(lying[name])][value] = inputs[name]
     machine = Machine(
-        backends, inputs, memories, dict(bound.sizes), graph.types, graph.guards, phases, observe=observe, around=around,
+        graph.types, dict(bound.sizes), graph.guards, backends, inputs, memories, phases, observe=observe, around=around,
         stores=stores,
     )  # fmt: skip
     require_memory(plan, machine)

@@ -11,19 +11,12 @@ from threading import Lock
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
-from ...lang.codes import Code
-from ...lang.diagnostics import RunFailed
-from ...typechecker.core import CoreGuard
 from ...typechecker.elements import Kind
-from ...typechecker.sizes import Size, SizeVariable, capacity
-from ...typechecker.types import ArrayType
 from ..graph.bind import BoundGraph
-from ..graph.phases import Phase, PhaseId, ValueId
+from ..graph.phases import Phase, PhaseId
 from ..schedule.plan.model import StreamStep, TransferStep
 from ..schedule.plan.parts import DeviceId
-from .binding import broken_guard
-from .device import Backend
-from .failures import CheckFailed
+from .device import Backend, Types
 from .memory import Memory
 
 
@@ -89,16 +82,13 @@ class Stores(Protocol):
 
 
 @dataclass(slots=True)
-class Machine:
-    """The state of one run.  Also what kernels ask for kinds, shapes and sizes (`device.Types`)."""
+class Machine(Types):
+    """The state of one run."""
 
-    backends: Mapping[DeviceId, Backend]
-    inputs: Mapping[str, Any]
-    memories: dict[DeviceId, Memory]
-    sizes: dict[SizeVariable, int]
-    types: Mapping[ValueId, ArrayType]
-    guards: tuple[CoreGuard, ...]
-    phases: Mapping[PhaseId, Phase]
+    backends: Mapping[DeviceId, Backend] = field(default_factory=dict)
+    inputs: Mapping[str, Any] = field(default_factory=dict)
+    memories: dict[DeviceId, Memory] = field(default_factory=dict)
+    phases: Mapping[PhaseId, Phase] = field(default_factory=dict)
     printed: list[Shown] = field(default_factory=list)
     outputs: dict[str, Shown] = field(default_factory=dict)
     current: Phase | None = None
@@ -109,27 +99,3 @@ class Machine:
     """Of a plan with passes over inputs that are never whole."""
     making: Any = field(default_factory=Lock)
     """Held while a kernel is made: queues may be threads."""
-
-    def kind(self, value: ValueId) -> Kind:
-        return self.types[value].element.kind
-
-    def shape(self, value: ValueId) -> tuple[int, ...]:
-        return tuple(map(self.number, self.types[value].shape))
-
-    def cap_shape(self, value: ValueId) -> tuple[int, ...]:
-        return tuple(capacity(size).evaluate({}) for size in self.types[value].shape)
-
-    def number(self, size: Size) -> int:
-        constant = size.constant
-        return size.evaluate(self.sizes) if constant is None else constant
-
-    def define(self, variable: SizeVariable, value: int) -> None:
-        """A run-time size is known now; guards that waited for it are checked."""
-        cap = None if variable.cap is None else self.number(variable.cap)
-        if value < 0 or (cap is not None and value > cap):
-            raise CheckFailed(Code.E403, f"{variable.name} is {value}, outside 0 to {cap}")
-        self.sizes[variable] = value
-        for guard in self.guards:
-            needed = guard.variables()
-            if variable in needed and all(v in self.sizes for v in needed) and not guard.holds(self.sizes):
-                raise RunFailed([broken_guard(guard, self.sizes)])

@@ -96,7 +96,7 @@ class PreparedPlan:
         self._backend = CpuBackend(plan.devices[0].threads)
         phases = {phase.id: phase for phase in traverse.all_phases(graph)}
         memories: dict[DeviceId, Memory] = {plan.home: {}}
-        self._machine = Machine({plan.home: self._backend}, {}, memories, dict(bound.sizes), graph.types, graph.guards, phases)
+        self._machine = Machine(graph.types, dict(bound.sizes), graph.guards, {plan.home: self._backend}, {}, memories, phases)
         require_memory(plan, self._machine)
         (queue,) = plan.main.queues
         self._words, self._memory = assemble(queue.steps, phases, graph.types), memories[plan.home]

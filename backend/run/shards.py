@@ -8,15 +8,13 @@ Neighbours: `graph.restriction` (the restricted phase), `schedule.facts.sharding
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, TypeAlias
 
 from ...lang.certain import certain
-from ...typechecker.core import CoreGuard
-from ...typechecker.elements import Kind
-from ...typechecker.sizes import Size, SizeVariable, number
+from ...typechecker.sizes import Size, number
 from ...typechecker.types import ArrayType
 from ..graph.phases import (
     ApplyNode,
@@ -50,28 +48,6 @@ class Made:
     box: Box
     partial: bool
     array: Any
-
-
-@dataclass(frozen=True, slots=True)
-class LocalTypes:
-    """Types of the values of one shard; sizes and guards are the program's."""
-
-    types: Mapping[ValueId, ArrayType]
-    sizes: dict[SizeVariable, int]
-    guards: tuple[CoreGuard, ...]
-
-    def kind(self, value: ValueId) -> Kind:
-        return self.types[value].element.kind
-
-    def shape(self, value: ValueId) -> tuple[int, ...]:
-        return tuple(map(self.number, self.types[value].shape))
-
-    def cap_shape(self, value: ValueId) -> tuple[int, ...]:
-        return self.shape(value)
-
-    def number(self, size: Size) -> int:
-        constant = size.constant
-        return size.evaluate(self.sizes) if constant is None else constant
 
 
 Pair: TypeAlias = Callable[[Any, Any], Any]
@@ -122,7 +98,7 @@ def _structured(phase: Structured, box: Box, makes: Makes, types: Types, backend
     key = restricted.phase, *local.items()
     kernel = known.get(key)
     if kernel is None:
-        kernel = known[key] = backend.structured(restricted.phase, LocalTypes(local, types.sizes, types.guards))
+        kernel = known[key] = backend.structured(restricted.phase, Types(local, types.sizes, types.guards))
     wanted = [
         (new.value, read.value, part, full)
         for read, new, part, full in zip(phase.reads, restricted.phase.reads, restricted.boxes, restricted.whole, strict=True)
@@ -161,7 +137,7 @@ def _loop(loop: Loop, box: Box, types: Types, backend: Backend) -> Shard:
     results = tuple(replace(r, value=new) for r, new in zip(restricted.phase.results, made, strict=True))
     body = replace(restricted.phase, results=results)
     alone = replace(loop, initial=params, body=SubGraph(params, (body,), made))
-    own_types = LocalTypes(local, types.sizes, types.guards)
+    own_types = Types(local, types.sizes, types.guards)
     together = backend.whole(alone, own_types, {})
     kernel = backend.structured(body, own_types)
 
@@ -185,7 +161,7 @@ def _library(phase: LibraryPhase, box: Box, types: Types, backend: Backend) -> S
     local = {new: replace(types.types[old], shape=_sizes(extents(part))) for new, old, part in cut}
     for value, part in zip(phase.results, results, strict=True):
         local[value] = replace(types.types[value], shape=_sizes(extents(part)))
-    kernel = backend.library(replace(phase, args=args), LocalTypes(local, types.sizes, types.guards))
+    kernel = backend.library(replace(phase, args=args), Types(local, types.sizes, types.guards))
 
     def run(take: Take) -> list[Made]:
         own = {new: take(old, part, False) for new, old, part in zip(args, phase.args, needed, strict=True)}
@@ -246,6 +222,6 @@ def pair_of(phase: Structured | LibraryPhase, function: str, value: ValueId, typ
     body = (ReadNode(0, kind), ReadNode(1, kind), ApplyNode(function, (0, 1), kind))
     reads = (Read(left, Projection(())), Read(right, Projection(())))
     joined = Structured(phase.id, phase.span, axes, reads, body, (Result(value, 2, None),))
-    local = LocalTypes({left: type, right: type, value: type}, types.sizes, types.guards)
+    local = Types({left: type, right: type, value: type}, types.sizes, types.guards)
     kernel = backend.structured(joined, local)
     return lambda a, b: kernel({left: a, right: b}, None)[0]

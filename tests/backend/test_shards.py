@@ -14,7 +14,8 @@ from rho.backend.graph.phases import Graph, LibraryPhase, Structured
 from rho.backend.run.binding import bind_sizes
 from rho.backend.run.cpu import CpuBackend
 from rho.backend.run.cpu.kinds import DTYPES
-from rho.backend.run.shards import Known, LocalTypes, Makes, combine, compile_shard
+from rho.backend.run.device import Types
+from rho.backend.run.shards import Known, Makes, combine, compile_shard
 from rho.backend.schedule.facts.sharding import Cut, box_of, cuts_of, shape_of, space_of
 from rho.backend.schedule.verify.judge import tiled
 from rho.lang.diagnostics import RhoError
@@ -49,7 +50,7 @@ def check_phase(phase: Structured | LibraryPhase, graph: Graph, seed: int) -> in
     cuts = cuts_of(phase, graph.types)
     if not cuts:
         return 0
-    types = LocalTypes(graph.types, {}, ())
+    types = Types(graph.types, {}, ())
     operands = {value: values(graph, rng, value) for value in traverse.operands(phase)}
     with backend.quiet():
         try:
@@ -145,7 +146,7 @@ def test_shards_that_differ_in_place_alone_have_one_kernel() -> None:
     assert core is not None
     bound = bind(optimise(lower(core)), bind_sizes(core, {"x": (60,)}, {}))
     (phase,) = [one for one in bound.graph.phases if isinstance(one, Structured)]
-    types = LocalTypes(bound.graph.types, {}, ())
+    types = Types(bound.graph.types, {}, ())
     known: Known = {}
     for start in (0, 20, 40):
         compile_shard(phase, ((start, start + 20),), Makes.RESULTS, types, CpuBackend(), known)

@@ -36,7 +36,7 @@ from ...graph.phases import (
 )
 from ..cpu import CpuBackend
 from ..cpu.kinds import DTYPES
-from ..machine import Machine
+from ..device import Types
 
 _NOWHERE = Span("<calibration>", 0, 0)
 
@@ -64,7 +64,7 @@ class Sample:
 
     def kernel(self, backend: CpuBackend) -> Callable[[], object]:
         """A call of the phase's kernel on data."""
-        kernel = backend.structured(self.phase, Machine({}, {}, {}, {}, self.types, (), {}))
+        kernel = backend.structured(self.phase, Types(self.types, {}))
         memory = {}
         for place, read in enumerate(self.phase.reads):
             shape = tuple(size.evaluate({}) for size in self.types[read.value].shape)
