@@ -6,7 +6,8 @@ in the program and kept where the whole is shorter than with the loop on one dev
 
 Note [Bound].  Every plan that is considered runs a loop no faster than its fastest device alone, or than its turns as often as it
 has turns, each at its bound whatever the mode; after what makes its first states and before what reads its results.  The
-program with loops of that length, without what it costs to bring things to and from them, has a bound for all these plans.
+program with loops of that length has a bound for all these plans.  So has its longest path, on which a loop takes its way from
+home and back too (`ways`): a device with more rows takes longer for them, for their turns and for bringing them.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from ...graph.turns import Axes, can_turn_together
 from ..answer import Answer, Proof, Status
 from ..facts.workspace import rounded
 from ..plan.model import ALIGNMENT
-from ..problem import Before, Line, Objective, PhaseIndex, Problem, Ticks
+from ..problem import Before, Line, Objective, PhaseIndex, PhaseTask, Problem, Ticks
 from ..solve.bounds import Bounds
 from ..solve.budget import FAST, Budget
 from ..solve.costs import Costs
@@ -37,6 +38,7 @@ from .needs import Aligned
 from .problem_of import ProgramProblem, turn_problem
 from .together import Gang, Setting
 from .turning import Turning, gang_of, turning
+from .ways import ways
 
 MOST_DEVICES: Final = 64
 MOST_LOOPS: Final = 8
@@ -262,14 +264,20 @@ def _bound(program: ProgramProblem, options: Mapping[int, Sequence[Turning]]) ->
     """See Note [Bound]."""
     problem, phases = program.problem, list(program.problem.phases)
     directives = list(problem.directives)
+    longer: dict[int, PhaseTask] = {}
     makers = {value: place for place, phase in enumerate(program.phases) for value in traverse.results(phase)}
     readers = [(int(edge.source), int(edge.target)) for edge in problem.edges]
     for place, found in options.items():
         alone = min(table.at(1) for table in phases[place].ticks.values())
-        ticks = min([alone, *(_turns(one) for one in found)])
         task = phases[place]
-        phases[place] = replace(
-            task, ticks={group.kind: Ticks(((1, ticks),)) for group in problem.devices}, out_bytes=0, scratch=0
+        turns = [(one, _turns(one)) for one in found]
+        work, with_ways = (
+            min([alone, *(ticks for _, ticks in turns)]),
+            min(ways(program, place, one, ticks) for one, ticks in turns),
+        )
+        phases[place], longer[place] = (
+            replace(task, ticks={group.kind: Ticks(((1, ticks),)) for group in problem.devices}, out_bytes=0, scratch=0)
+            for ticks in (work, max(work, with_ways))
         )
         loop = program.phases[place]
         assert isinstance(loop, Loop)
@@ -281,7 +289,10 @@ def _bound(program: ProgramProblem, options: Mapping[int, Sequence[Turning]]) ->
     groups = tuple(replace(group, memory=None) for group in problem.devices)
     eased = replace(problem, devices=groups, phases=tuple(phases), edges=edges, directives=tuple(directives))
     costs = Costs(Timer(eased))
-    return best_bound(Bounds(costs)).ticks if all(costs.allowed) else 0
+    if not all(costs.allowed):
+        return 0
+    moved = replace(eased, phases=tuple(longer.get(place, task) for place, task in enumerate(phases)))
+    return max(best_bound(Bounds(costs)).ticks, Bounds(Costs(Timer(moved))).path.ticks)
 
 
 def _turns(one: Turning) -> int:
