@@ -82,7 +82,7 @@ PAGES: dict[str, Page] = {
     ),
     Code.E707: Page(
         "Programs read and write only in the folder of the script and at paths given on the command line. Allow more with "
-        "`--allow-read DIR` and `--allow-write DIR`.",
+        "`--allow-read DIR` and `--allow-write DIR`. URLs are read only where `--allow-read URL` names them or one above.",
         "input x : f64[n] ← \"/elsewhere/x.csv\"\n+/x",
         "input x : f64[n] ← \"x.csv\"\n+/x",
         Stage.SHOWN,

@@ -33,7 +33,7 @@ FORMAT_RESULT = Option(("--format",), Takes.VALUE, "FORMAT", "text or json", ("t
 INPUT = Option(("--in",), Takes.VALUES, "NAME=PATH", "read input NAME from PATH (`-`, `-:csv`: standard input);"
                " one --in for each input", file=READ)
 SET = Option(("--set",), Takes.VALUES, "PARAM=VALUE", "give a param another value")
-ALLOW_READ = Option(("--allow-read",), Takes.VALUES, "DIR", "files under DIR may be read too")
+ALLOW_READ = Option(("--allow-read",), Takes.VALUES, "DIR", "files under DIR may be read too; a URL: it and those below it")
 ALLOW_WRITE = Option(("--allow-write",), Takes.VALUES, "DIR", "outputs may be written only under such DIRs")
 MAX_MEMORY = Option(("--max-memory",), Takes.VALUE, "BYTES", "refuse a program whose peak memory exceeds this (500MB, 2GiB)")
 MAX_TIME = Option(("--max-time",), Takes.VALUE, "SECONDS", "refuse what cannot end in this time; stop a program that runs longer")

@@ -10,6 +10,7 @@ from enum import Enum
 from typing import TextIO
 
 from ...lang.records import dataclass
+from ...lang.urls import is_url, trouble_of
 from ...typechecker.core import Core
 from ..execution.params import natural
 from ..execution.permissions import Permissions
@@ -85,7 +86,10 @@ def permissions_of(arguments: Arguments, request: Request, script: str, folder: 
     writable = arguments.values("--allow-write")
     for option in ("--allow-read", "--allow-write"):
         for given in arguments.values(option):
-            if not os.path.isdir(given):
+            if option == "--allow-read" and is_url(given):
+                if (trouble := trouble_of(given)) is not None:
+                    raise UsageError(f"{option} {given} {trouble}")
+            elif not os.path.isdir(given):
                 raise UsageError(f"{option} {given}: there is no such folder")
     return Permissions.of([folder or ".", *arguments.values("--allow-read")], named, writable or None)
 

@@ -17,6 +17,7 @@ from ...backend.run.files import Wanted, check_declared, read_shape, read_values
 from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, Refused, RhoError, RunFailed
 from ...lang.opening import Pipes, TooLarge, is_pipe, read_bytes
+from ...lang.urls import file_of, is_file_url, is_url, trouble_of
 from ...typechecker.core import Core, CoreInput
 from ...typechecker.elements import Kind
 from ..cli.streams import read_standard_input, stream_of
@@ -54,11 +55,13 @@ def find_inputs(
     pipes: dict[str, bytes] = {}
     for entry in core.data:
         shown = given.get(entry.name) or entry.path or ""
-        path = shown if entry.name in given else os.path.join(folder, shown)
+        path = shown if entry.name in given or is_url(shown) else os.path.join(folder, shown)
         type = core.types[entry.value]
         stream = stream_of(shown) if entry.name in given else None
         try:
             held = None
+            if is_url(path):
+                path = _known_url(path, entry)
             if stream is not None:
                 if "-" not in pipes:
                     pipes["-"] = _held(lambda most: read_standard_input(standard_input, most), shown, limit, entry)
@@ -103,6 +106,14 @@ def widened(values: Any, shape: tuple[int, ...]) -> Any:
     room = numpy.full((len(values), shape[1]), " ", "U1")
     room[:, : values.shape[1]] = values
     return room
+
+
+def _known_url(url: str, entry: CoreInput) -> str:
+    """A URL that is one; the path that it is, if it names a file of this machine."""
+    trouble = trouble_of(url)
+    if trouble is not None:
+        raise RunFailed([Diagnostic(Code.E704, f"`{url}` {trouble}", entry.span)])
+    return file_of(url) if is_file_url(url) else url
 
 
 def _held(read: Callable[[int], bytes], shown: str, limit: int | None, entry: CoreInput) -> bytes:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from ...lang.urls import is_url
 from ...typechecker.core import Core, CoreInput
 from ...typechecker.sizes import SizeVariable
 from .params import settings_of
@@ -88,7 +89,7 @@ def headers_in(
 def sized_by_headers(core: Core, folder: str) -> BoundGraph | None:
     """The program with the sizes of its data; None where they would have to be counted, or are not all there.  Refused: they
     cannot be read, or do not fit."""
-    if any(_is_long(os.path.join(folder, entry.path or "")) for entry in core.data):
+    if any(is_url(entry.path or "") or _is_long(os.path.join(folder, entry.path or "")) for entry in core.data):
         return None
     try:
         return sized(core, {}, {}, headers_in(folder))

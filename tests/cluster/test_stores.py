@@ -125,6 +125,7 @@ PROGRAMS = {
     "columns": "input m : f64[r c] ← \"m.npy\"\noutput y ← +⌿m\noutput z ← +/m\n",
     "columns that lie one after the other": "input m : f64[r c] ← \"f.npy\"\noutput y ← +⌿m\noutput z ← +/m\n",
     "whole numbers that become floats": "input k : f64[n] ← \"k.npy\"\noutput y ← +/k×k\n",
+    "an array of an archive": "input m : f64[r c] ← \"a.npz:m\"\noutput y ← +/√m×m\n",
     "chunks": "input m : f64[r c] ← \"m.zarr\"\noutput y ← +/√m×m\n",
     "groups of rows": "input x : f64[n] ← \"t.parquet:x\"\noutput y ← +/√1+x×x\n",
     "lines of text": "input m : f64[r c] ← \"m.csv\"\noutput y ← +⌿m\noutput z ← +/m\n",
@@ -138,6 +139,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     x, m = rng.standard_normal(400_000), rng.standard_normal((3_000, 70))
     np.save(folder / "x.npy", x)
     np.save(folder / "m.npy", m)
+    np.savez(folder / "a.npz", m=m, x=x)
     np.save(folder / "f.npy", np.asfortranarray(m))
     np.save(folder / "k.npy", np.arange(300_000, dtype=np.int32))
     zarr_folder(folder / "m.zarr", m)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from rho.backend.run.files import Wanted, row_source
+from rho.backend.run.files.trouble import FileTrouble
 from rho.lang.diagnostics import Refused, RhoError
 from rho.lang.source import Span
 from rho.typechecker.elements import Kind
@@ -32,6 +33,11 @@ def _fortran(path: Path, m: Any) -> str:
 def _fortran_single(path: Path, m: Any) -> str:
     np.save(path / "m.npy", np.asfortranarray(m.astype(np.float32)))
     return "m.npy"
+
+
+def _member(path: Path, m: Any) -> str:
+    np.savez(path / "m.npz", a=np.arange(3), m=np.asfortranarray(m), z=np.arange(7))
+    return "m.npz:m"
 
 
 def _parquet(path: Path, m: Any) -> str:
@@ -82,6 +88,7 @@ def _same(text: str, store: Callable[[Path, Any], str], items: Any, folder: Path
     [
         (_fortran, 150_000, 3_000_000),
         (_fortran_single, 200_000, 6_000_000),
+        (_member, 150_000, 3_000_000),
         (_zarr, 200_000, 6_000_000),
         (_zarr_2, 200_000, 6_000_000),
         (_sharded, 200_000, 6_000_000),
@@ -150,3 +157,27 @@ def test_a_group_of_rows_that_does_not_fit_is_said(tmp_path: Path) -> None:
             notes = " ".join(refused.diagnostics[0].notes)
             assert "reading `x` takes" in notes
             assert "groups of rows and blocks of text are decoded whole: make them smaller" in notes
+
+
+def test_members_of_archives_have_rows_if_they_are_not_compressed(tmp_path: Path) -> None:
+    wanted, x = Wanted(Kind.F64, 1, Span("p.rho", 0, 0)), np.arange(1_000.0)
+    np.savez_compressed(tmp_path / "c.npz", x=x)
+    assert row_source(str(tmp_path / "c.npz"), wanted, x.shape) is None
+    np.savez(tmp_path / "x.npz", x=x)
+    after = tmp_path / "after.npz"
+    after.write_bytes(b"what is before an archive" + (tmp_path / "x.npz").read_bytes())
+    for name in ("x.npz", "x.npz:x", "after.npz"):
+        source, into = row_source(str(tmp_path / name), wanted, x.shape), np.empty(10)
+        assert source is not None
+        handle = source.open()
+        source.read(handle, 700, into, 700)
+        source.close(handle)
+        assert into.tolist() == x[700:710].tolist()
+
+
+def test_a_member_that_does_not_begin_as_it_should(tmp_path: Path) -> None:
+    path = tmp_path / "x.npz"
+    np.savez(path, x=np.arange(9.0))
+    path.write_bytes(b"no" + path.read_bytes()[2:])
+    with pytest.raises(FileTrouble, match="damaged member"):
+        row_source(str(path), Wanted(Kind.F64, 1, Span("p.rho", 0, 0)), (9,))

@@ -21,6 +21,8 @@ from .trouble import damaged, first_line, system_errors
 LONGEST_DIRECTORY: Final = 8 << 20
 """Bytes of the list of members, which zipfile reads at once and makes objects of."""
 _ENCRYPTED: Final = 1
+_LOCAL: Final = struct.Struct("<26sHH")
+"""What stands before a member: how long its name is, and what follows that."""
 _UNSOUND: Final = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, ValueError, OverflowError, RuntimeError)
 """What zipfile raises on what is not an archive, names that are no text and lengths that are none."""
 
@@ -59,6 +61,19 @@ def opened(content: Content, otherwise: str) -> Iterator[zipfile.ZipFile]:
                 yield archive
         except _UNSOUND as error:
             raise damaged(otherwise if archive is None else f"has a damaged member: {first_line(error)}") from None
+
+
+def stored_at(content: Content, info: zipfile.ZipInfo) -> int | None:
+    """With which byte a member begins that is stored as it is; None: it is not."""
+    if info.flag_bits & _ENCRYPTED or info.compress_type != zipfile.ZIP_STORED:
+        return None
+    with content.open() as file:
+        file.seek(info.header_offset)
+        own = file.read(_LOCAL.size)
+    if len(own) < _LOCAL.size or not own.startswith(b"PK\3\4"):
+        raise damaged("has a damaged member: it does not begin as the list of members says")
+    _, name, more = _LOCAL.unpack(own)
+    return int(info.header_offset + _LOCAL.size + name + more)
 
 
 @contextmanager

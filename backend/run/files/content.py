@@ -1,6 +1,6 @@
-"""The bytes of an input: a regular file, opened again for each pass, or what was read once from a pipe.
+"""The bytes of an input: a regular file, opened again for each pass, a URL, or what was read once from a pipe.
 
-Neighbours: `lang.opening`; every codec takes a `Content`.
+Neighbours: `lang.opening`, `remote`; every codec takes a `Content`.
 """
 
 from __future__ import annotations
@@ -8,9 +8,11 @@ from __future__ import annotations
 import io
 import os
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import BinaryIO, cast
+from urllib.parse import urlsplit
 
 from ....lang.opening import open_regular
+from ....lang.urls import is_url
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,18 +23,40 @@ class Content:
     held: bytes | None = None
 
     def open(self) -> BinaryIO:
-        """From its start.  OSError."""
-        return open_regular(self.path) if self.held is None else io.BytesIO(self.held)
+        """From its start.  OSError; FileTrouble."""
+        if self.held is not None:
+            return io.BytesIO(self.held)
+        if is_url(self.path):
+            from .remote import Remote
+
+            return cast(BinaryIO, io.BufferedReader(Remote(self.path)))
+        return open_regular(self.path)
 
     def size(self) -> int:
-        """Bytes.  OSError."""
-        return os.path.getsize(self.path) if self.held is None else len(self.held)
+        """Bytes.  OSError; FileTrouble."""
+        if self.held is not None:
+            return len(self.held)
+        if is_url(self.path):
+            from .remote import known
+
+            return known(self.path)[0]
+        return os.path.getsize(self.path)
+
+    def identity(self, file: BinaryIO | None = None) -> tuple[int | str, ...]:
+        """The same while nobody has written the file, or put something into the folder.  `file`: the content, if it is open.
+        OSError; FileTrouble."""
+        if is_url(self.path):
+            from .remote import known
+
+            return known(self.path)
+        found = os.stat(self.path) if file is None else os.fstat(file.fileno())
+        return found.st_ino, found.st_dev, found.st_size, found.st_mtime_ns
 
 
 def suffix_of(path: str) -> str:
     """How a name ends, in small letters, which tells the format.  Both forms of a zarr store are `.zarr`: the folder and
     `.zarr.zip`."""
-    name = path.lower()
+    name = (urlsplit(path).path if is_url(path) else path).lower()
     return ".zarr" if name.endswith(".zarr.zip") else os.path.splitext(name)[1]
 
 

@@ -8,13 +8,13 @@ Neighbours: `npy_rows` (rows that are read where they lie), `rows` (which format
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from math import prod
 from typing import Any, TypeAlias
 
 from ....typechecker.elements import Kind
+from .content import Content
 from .trouble import damaged, system_errors
 
 Blocks: TypeAlias = Callable[[int], tuple[int, Iterator[Any]]]
@@ -39,14 +39,18 @@ class InOrder:
     """See the module.  `size` bytes are read for all of it, which takes `beside` bytes of memory; `going_back`: may rows be read
     again without beginning at the start?"""
 
-    path: str
+    content: Content
     kind: Kind
     shape: tuple[int, ...]
     bytes: int
     beside: int
     going_back: bool
     blocks: Blocks
-    identity: tuple[int, ...]
+    identity: tuple[int | str, ...]
+
+    @property
+    def path(self) -> str:
+        return self.content.path
 
     @property
     def _width(self) -> int:
@@ -65,7 +69,9 @@ class InOrder:
             close()
 
     def require_same(self, cursor: _Cursor) -> None:
-        if identity_of(self.path) != self.identity:
+        with system_errors():
+            found = self.content.identity()
+        if found != self.identity:
             raise damaged("changed while it was read")
 
     def read(self, cursor: _Cursor, first: int, into: Any, keep: int) -> None:
@@ -97,10 +103,3 @@ class InOrder:
                 cursor.at, cursor.kept, cursor.more = row * self._width, [], more
                 return more
         return cursor.more
-
-
-def identity_of(path: str) -> tuple[int, ...]:
-    """The same while nobody has written the file, or put something into the folder."""
-    with system_errors():
-        found = os.stat(path)
-    return found.st_ino, found.st_dev, found.st_size, found.st_mtime_ns

@@ -33,7 +33,7 @@ def reading_bytes(path: str, kind: Kind, shape: tuple[int, ...], span: Span, *, 
     with located(path, span), system_errors():
         file, member = split_member(path)
         content, suffix = content_of(file, held)
-        size = os.path.getsize(file) if held is None and os.path.isfile(file) else len(held or b"")
+        size = 0 if os.path.isdir(file) else content.size()
         most = bytes_of(kind, shape)
         match suffix:
             case ".npy":

@@ -1,4 +1,4 @@
-"""Rows of an npy file: read by `preadv` where they lie, and written where they come to lie.
+"""Rows of an npy file: read where they lie, also inside an archive, and written where they come to lie.
 
 A source says nothing of the file but what its header says; that the file stays as it was is asked for again after each pass.
 
@@ -7,20 +7,18 @@ Neighbours: `npy` (the header), `placed_rows` (writing), `backend.run.streams` (
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
-from ....lang.opening import open_regular
 from ....typechecker.elements import Kind
 from . import npy
-from .content import Content, length_of, suffix_of
+from .content import Content
 from .filling import is_direct, new_array
-from .placed_rows import Piece, PlacedSink, fill, write_at
+from .placed_rows import Piece, PlacedSink, write_at
 from .trouble import damaged, system_errors
 
 BLOCK: Final = 1 << 20
@@ -29,16 +27,20 @@ BLOCK: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class NpySource:
-    """An npy file whose items are numbers of `kind`, or become so; of `bytes` data bytes.  `fortran`: its columns lie one after
-    the other."""
+    """An npy file whose items are numbers of `kind`, or become so; of `bytes` data bytes, which begin at `start`.  `fortran`: its
+    columns lie one after the other."""
 
-    path: str
+    content: Content
     kind: Kind
     shape: tuple[int, ...]
     description: str
     start: int
-    identity: tuple[int, ...]
+    identity: tuple[int | str, ...]
     fortran: bool = False
+
+    @property
+    def path(self) -> str:
+        return self.content.path
 
     @property
     def direct(self) -> bool:
@@ -67,23 +69,24 @@ class NpySource:
     def bytes(self) -> int:
         return self.shape[0] * self.row_bytes
 
-    def open(self) -> int:
+    def open(self) -> BinaryIO:
         """A handle, after asking whether the file is still the one that was planned for.  FileTrouble."""
         with system_errors():
-            handle = os.dup((file := open_regular(self.path)).fileno())
-            file.close()
-        self.require_same(handle)
-        return handle
+            file = self.content.open()
+        self.require_same(file)
+        return file
 
-    def close(self, handle: int) -> None:
+    def close(self, handle: BinaryIO) -> None:
         with suppress(OSError):
-            os.close(handle)
+            handle.close()
 
-    def require_same(self, handle: int) -> None:
-        if identity(handle) != self.identity:
+    def require_same(self, handle: BinaryIO) -> None:
+        with system_errors():
+            found = self.content.identity(handle)
+        if found != self.identity:
             raise damaged("changed while it was read")
 
-    def read(self, handle: int, first: int, into: Any, keep: int) -> None:
+    def read(self, handle: BinaryIO, first: int, into: Any, keep: int) -> None:
         """Rows from `first` on, as many as `into` has.  FileTrouble: the file ends before."""
         import numpy
 
@@ -96,11 +99,11 @@ class NpySource:
         at = self.start + first * self.row_bytes
         if self.direct:
             with system_errors():
-                fill(handle, into.reshape(-1).view(numpy.uint8).data, at)
+                _fill(handle, into.reshape(-1).view(numpy.uint8).data, at)
             return
         self._convert(handle, at, into.reshape(-1))
 
-    def _convert(self, handle: int, at: int, items: Any) -> None:
+    def _convert(self, handle: BinaryIO, at: int, items: Any) -> None:
         """Stored items from a place on, as many as there is room for."""
         import numpy
 
@@ -110,27 +113,29 @@ class NpySource:
         for place in range(0, len(items), step):
             part = raw[: min(step, len(items) - place)]
             with system_errors():
-                fill(handle, part.view(numpy.uint8).data, at + place * stored.itemsize)
+                _fill(handle, part.view(numpy.uint8).data, at + place * stored.itemsize)
             items[place : place + len(part)] = part.view(numpy.uint8) != 0 if stored.kind == "b" else part
 
 
-def identity(handle: int) -> tuple[int, ...]:
-    """The same while nobody has written the file."""
-    found = os.fstat(handle)
-    return found.st_ino, found.st_dev, found.st_size, found.st_mtime_ns
+def _fill(file: BinaryIO, room: memoryview, at: int) -> None:
+    filled = 0
+    file.seek(at)
+    while filled < len(room):
+        count = file.readinto(room[filled:])  # type: ignore[attr-defined]
+        if not count:
+            raise damaged("ended while it was read")
+        filled += count
 
 
-def npy_source(path: str, kind: Kind, shape: tuple[int, ...]) -> NpySource | None:
-    """The rows of a file whose header was read; None where they are no numbers."""
-    if suffix_of(path) != ".npy" or not hasattr(os, "preadv") or not shape or kind is Kind.CHAR:
-        return None
-    with system_errors(), Content(path).open() as file:
-        length_of(file)
+def npy_source(content: Content, kind: Kind, shape: tuple[int, ...], at: int = 0) -> NpySource | None:
+    """The rows of an npy file that begins `at` a byte of a content and whose header was read; None where it is another now."""
+    with system_errors(), content.open() as file:
+        file.seek(at)
         header = npy.parse_header(file)
         if header.shape != shape:
             return None
         fortran = header.fortran and len(shape) > 1
-        return NpySource(path, kind, shape, header.description, header.start, identity(file.fileno()), fortran)
+        return NpySource(content, kind, shape, header.description, at + header.start, content.identity(file), fortran)
 
 
 @dataclass(slots=True)

@@ -1,6 +1,7 @@
 """One member of an `.npz` archive: `path.npz:name` is the array saved as `name` (a zip file of npy files).
 
-Without a name an archive of exactly one array stands for that array.  A member's length is compared with its own npy
+Without a name an archive of exactly one array stands for that array.  Of a member that is not compressed (`numpy.savez`) rows are
+read where they lie, without its checksum.  A member's length is compared with its own npy
 header before it is inflated, and inflating stops at that length.
 
 Neighbours: `npy` (the members' format), `archive`.
@@ -16,7 +17,7 @@ from typing import Any, BinaryIO
 from ....lang.codes import Code
 from ....typechecker.elements import Kind
 from . import npy
-from .archive import member, opened
+from .archive import member, opened, stored_at
 from .content import Content
 from .elements import require_accepted
 from .trouble import FileTrouble, damaged, listed
@@ -56,6 +57,12 @@ def header(content: Content, name: str, kind: Kind, rank: int) -> tuple[int, ...
     """The shape, after checking the stored type and the member's length."""
     with _member(content, name) as (stream, length):
         return _parse(stream, length, kind).shape
+
+
+def place_of(content: Content, name: str) -> int | None:
+    """With which byte of the archive a member begins that lies there as it is; None: it is compressed."""
+    with opened(content, "is not an npz file") as archive:
+        return stored_at(content, _find(archive, name))
 
 
 def read(content: Content, name: str, kind: Kind, shape: tuple[int, ...]) -> Any:

@@ -5,14 +5,13 @@ Neighbours: `npy_rows`, `in_order` (the two ways); `backend.run.streams` reads s
 
 from __future__ import annotations
 
-import os
 from typing import Any, Final, Protocol
 
 from ....lang.reading_clauses import AS_WRITTEN
 from ....typechecker.elements import Kind
-from . import columns, parquet, zarr_store
+from . import columns, npz, parquet, zarr_store
 from .content import Content, suffix_of
-from .in_order import Blocks, InOrder, identity_of
+from .in_order import Blocks, InOrder
 from .memory import bytes_of
 from .npy_rows import npy_source
 from .reading import DELIMITERS, Wanted, column_of, content_of, split_member, table_of
@@ -62,9 +61,10 @@ def row_source(path: str, wanted: Wanted, shape: tuple[int, ...], places: tuple[
         return None
     file, member = split_member(path)
     content, suffix = Content(file), suffix_of(file)
-    if suffix == ".npy":
-        return npy_source(path, kind, shape)
-    going_back, size = True, os.path.getsize(file)
+    if suffix in (".npy", ".npz"):
+        at = 0 if suffix == ".npy" else npz.place_of(content, member)
+        return None if at is None else npy_source(content, kind, shape, at)
+    size = content.size()
     blocks: Blocks
     match suffix:
         case ".parquet" if wanted.reading == AS_WRITTEN:
@@ -81,7 +81,7 @@ def row_source(path: str, wanted: Wanted, shape: tuple[int, ...], places: tuple[
             blocks = lambda first: table.items(column, first)  # noqa: E731
         case _:
             return None
-    return InOrder(file, kind, shape, size, beside, going_back, blocks, identity_of(file))
+    return InOrder(content, kind, shape, size, beside, True, blocks, content.identity())
 
 
 def places_of(path: str, wanted: Wanted) -> tuple[Place, ...]:

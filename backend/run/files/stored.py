@@ -21,6 +21,7 @@ from ....lang.diagnostics import Refused, RunFailed
 from ....lang.opening import open_regular
 from ....lang.reading_clauses import AS_WRITTEN, Form, Reading
 from ....lang.source import Span
+from ....lang.urls import is_url
 from ....typechecker.elements import Kind
 from ...schedule.plan.model import Box
 from ..cpu import CpuBackend
@@ -30,9 +31,10 @@ from .memory import bytes_of
 from .placed_rows import PlacedSink
 from .reading import Wanted, located, split_member
 from .records import Place
+from .remote import known
 from .rows import RowSource, places_of, row_source
 from .sinks import sink_type
-from .trouble import damaged, system_errors
+from .trouble import FileTrouble, damaged, system_errors
 from .writing import system_trouble
 
 Mark: TypeAlias = tuple[int, int, str]
@@ -46,6 +48,9 @@ _BLOCK: Final = 1 << 20
 def mark_of(path: str) -> Mark | None:
     """None: there is no such file, the path leads elsewhere, or the folder has too many files."""
     try:
+        if is_url(path):
+            size, digest = known(path)
+            return size, 0, digest
         if os.path.realpath(path) != path:
             return None
         if os.path.isdir(path):
@@ -53,7 +58,7 @@ def mark_of(path: str) -> Mark | None:
         with open_regular(path) as file:
             found = os.fstat(file.fileno())
             return found.st_size, found.st_mtime_ns, sha256(file.read(_HEADER)).hexdigest()
-    except (OSError, ValueError):
+    except (OSError, ValueError, FileTrouble):
         return None
 
 
@@ -236,7 +241,7 @@ def read_back(value: Any) -> Any:
 def stored_input(path: str, wanted: Wanted, shape: tuple[int, ...]) -> StoredInput | None:
     """An input that can be read in boxes, without beginning at the start of its file for each; None: it cannot."""
     file, _ = split_member(path)
-    real = os.path.realpath(file)
+    real = file if is_url(file) else os.path.realpath(file)
     mark = mark_of(real) if wanted.held is None and 0 not in shape else None
     if mark is None:
         return None

@@ -42,7 +42,7 @@ def missing_package(extra: str, package: str) -> FileTrouble:
     return FileTrouble(Code.E704, f"is read by {package}, which is not installed", f"`pip install 'rho-lang[{extra}]'`")
 
 
-def first_line(error: Exception) -> str:
+def first_line(error: BaseException | None) -> str:
     """What a package said, in one line."""
     return str(error).strip().partition("\n")[0] or type(error).__name__
 

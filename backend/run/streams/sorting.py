@@ -21,6 +21,7 @@ from ...library.keys import stable_order
 from ...library.sorting import sorted_items
 from ...schedule.streams.scratch import FEWEST, WORDS, Scratch
 from ..cpu.order import order_columns
+from ..files.content import Content
 from ..files.filling import new_array
 from ..files.in_order import InOrder
 from ..files.trouble import FileTrouble
@@ -92,7 +93,8 @@ class SortedRuns(Temporary):
     # ------------------------------------------------------------------------------------- read
 
     def open(self) -> tuple[_Merged, Any]:
-        merged = _Merged(self.path, self.kind, self.shape, self.bytes, self.beside, False, lambda first: (0, self._blocks()), ())
+        content, blocks = Content(self.path), lambda first: (0, self._blocks())
+        merged = _Merged(content, self.kind, self.shape, self.bytes, self.beside, False, blocks, ())
         return merged, merged.open()
 
     def read(self, handle: tuple[_Merged, Any], first: int, into: Any, keep: int) -> None:

@@ -1,0 +1,87 @@
+"""Inputs from URLs, of which each worker reads its part from their server."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from serving import Served, serving
+
+import rho
+from rho.backend.devices.tables import Table
+from rho.backend.run.cluster.sights import HERE
+
+from .residents import Threads, cluster_of
+from .test_stores import by_name, cluster_plan, failure, loaded, readers
+
+pytest.importorskip("fsspec")
+pytest.importorskip("aiohttp")
+QUICK = Table((1 << 20,), (500_000,))
+SHARED = "input x : f64[n] ← \"{}\"\noutput y ← √1+x×x\nschedule {{\n  split y rows 1:1 over w0 w1\n}}\n"  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def threads() -> Iterator[Threads]:
+    made = Threads(2)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def cluster(threads: Threads) -> Iterator[rho.Cluster]:
+    made = cluster_of(threads, 2)
+    own = made.attachment.cluster
+    own.reading = dict.fromkeys((HERE, *(one.address for one in own.members)), QUICK)  # nothing is read to see how quick that is
+    yield made
+    made.attachment.cluster.close()
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Served]:
+    (tmp_path / "served").mkdir()
+    with serving(tmp_path / "served") as made:
+        yield made
+
+
+@pytest.mark.parametrize("name", ["x.npy", "x.npz:a", "x.csv:price"])
+def test_each_worker_reads_its_part(cluster: rho.Cluster, served: Served, tmp_path: Path, name: str) -> None:
+    x, file = np.random.default_rng(1).standard_normal(1_000_000), name.partition(":")[0]
+    match file:
+        case "x.npy":
+            np.save(served.folder / file, x)
+        case "x.npz":
+            np.savez(served.folder / file, a=x)
+        case _:
+            lines = "".join(f'"a, b",{item!r}\r\n' for item in x.tolist())
+            (served.folder / file).write_text(f"name,price\r\n{lines}", newline="")
+    program = loaded(tmp_path, SHARED.format(served.url(name)))
+    apart = program.run(cluster=cluster)
+    assert readers(cluster_plan(program)) == {"w0", "w1"}
+    passes = 2 if file == "x.csv" else 1  # one counts lines, at home
+    assert served.sent[file] <= 1.05 * passes * (served.folder / file).stat().st_size
+    assert by_name(apart) == by_name(program.run())
+
+
+def test_a_server_that_answers_otherwise_than_before(cluster: rho.Cluster, served: Served, tmp_path: Path) -> None:
+    np.save(served.folder / "x.npy", np.arange(50_000.0))
+    program = loaded(tmp_path, SHARED.format(served.url("x.npy")))
+    program.run(cluster=cluster)
+    home = cluster.attachment.cluster
+    attempt = home.attempt
+
+    def late(*given: object) -> object:
+        served.tag = '"2"'
+        return attempt(*given)
+
+    home.attempt = late
+    assert "changed while it was read" in failure(lambda: program.run(cluster=cluster))[0][1]
+
+
+def test_no_ranges(cluster: rho.Cluster, served: Served, tmp_path: Path) -> None:
+    np.save(served.folder / "x.npy", np.arange(50_000.0))
+    program = loaded(tmp_path, SHARED.format(served.url("x.npy", "whole")))
+    alone = failure(program.run)
+    assert "does not serve ranges" in alone[0][1]
+    assert failure(lambda: program.run(cluster=cluster)) == alone
