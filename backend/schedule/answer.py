@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field
 from enum import Enum
+from typing import TypeAlias
 
 from ...lang.codes import Code
 from ...lang.records import dataclass
@@ -53,6 +54,10 @@ class Transfer:
     busy: int
     arrive: int
     partial: bool = False
+
+
+Placed: TypeAlias = Shard | CombineStep | Transfer
+"""What a schedule holds, each once."""
 
 
 @dataclass(frozen=True, slots=True)

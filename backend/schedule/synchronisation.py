@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import NewType
 
+from .answer import Placed
 from .problem import DeviceIndex
 
 QueueIndex = NewType("QueueIndex", int)
@@ -20,20 +21,6 @@ class QueueKind(Enum):
     COPY = "copy"
 
 
-class StepKind(Enum):
-    """Which list of the schedule a step's index is in."""
-
-    SHARD = "shard"
-    COMBINE = "combine"
-    TRANSFER = "transfer"
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    kind: StepKind
-    index: int
-
-
 @dataclass(frozen=True, slots=True)
 class Queue:
     """`device` of a compute queue; `name` is the device's or the channel's."""
@@ -41,7 +28,7 @@ class Queue:
     kind: QueueKind
     name: str
     device: DeviceIndex | None
-    steps: tuple[Step, ...]
+    steps: tuple[Placed, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -271,7 +271,7 @@ def test_queues_wait_for_fences(order: tuple[int, int]) -> None:
 def test_queues_that_wait_for_each_other_are_a_bug_not_a_hang() -> None:
     bound, plan = planned("x+y")
     stuck = Queue(DeviceId("cpu0"), QueueKind.COMPUTE, (WaitStep(FenceId(0)),))
-    other = Queue(DeviceId("cpu0"), QueueKind.HOST, (WaitStep(FenceId(1)), FenceStep(FenceId(0))))
+    other = Queue(DeviceId("cpu0"), QueueKind.COPY, (WaitStep(FenceId(1)), FenceStep(FenceId(0))))
     main = SubPlan((stuck, other), (), (("cpu0", 0),))  # type: ignore[arg-type]
     with pytest.raises(AssertionError, match="waits"):
         execute_plan(dataclasses.replace(plan, main=main), bound, VECTORS, {DeviceId("cpu0"): CpuBackend()})

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
+from rho.backend.schedule.answer import CombineStep, Placed, Shard, Transfer
 from rho.backend.schedule.problem import Before, Edge
-from rho.backend.schedule.synchronisation import QueueKind, Step, StepKind, Synchronisation, Wait
+from rho.backend.schedule.synchronisation import QueueKind, Synchronisation, Wait
 
 from .naive import Naive
 
@@ -25,10 +26,9 @@ class NaiveOrder(Naive):
     def misplaced(self) -> Iterator[bool]:
         """Each step once, in the queue of its device or of its channel, in the order of time."""
         schedule, queues = self.schedule, self.sync.queues
-        lists = {StepKind.SHARD: schedule.shards, StepKind.COMBINE: schedule.combines, StepKind.TRANSFER: schedule.transfers}
-        steps = [(step.kind, step.index) for queue in queues for step in queue.steps]
-        every = [(kind, index) for kind, items in lists.items() for index in range(len(items))]
-        if sorted(steps, key=str) != sorted(every, key=str):
+        steps = [step for queue in queues for step in queue.steps]
+        every = [*schedule.shards, *schedule.combines, *schedule.transfers]
+        if sorted(steps, key=str) != sorted(every, key=str) or len(set(every)) < len(every):
             yield True
             return
         yield len({queue.name for queue in queues}) < len(queues)
@@ -36,31 +36,28 @@ class NaiveOrder(Naive):
         for place, queue in enumerate(queues):
             yield (queue.kind is QueueKind.COMPUTE) != (queue.device is not None)
             for step in queue.steps:
-                yield (step.kind is StepKind.TRANSFER) == (queue.kind is QueueKind.COMPUTE)
-                if step.kind is not StepKind.TRANSFER:
+                yield (isinstance(step, Transfer)) == (queue.kind is QueueKind.COMPUTE)
+                if not isinstance(step, Transfer):
                     yield self.device(step) != queue.device or queue.name != self.names[self.device(step)]
                 else:
-                    moved = schedule.transfers[step.index]
-                    channel = self.channel(moved.link, moved.source, moved.target)
-                    if channel is not None and moved.busy > moved.start:
+                    channel = self.channel(step.link, step.source, step.target)
+                    if channel is not None and step.busy > step.start:
                         channels.setdefault(channel, set()).add(place)
             if queue.device is not None:
                 yield queue.name not in self.names
             yield from (self.when(a) > self.when(b) for a, b in pairwise(queue.steps))
         yield from (len(places) > 1 for places in channels.values())
 
-    def device(self, step: Step) -> int:
-        return self.home if step.kind is StepKind.COMBINE else int(self.schedule.shards[step.index].device)
+    def device(self, step: Placed) -> int:
+        return self.home if isinstance(step, CombineStep) else int(step.device)
 
-    def when(self, step: Step) -> tuple[int, int]:
+    def when(self, step: Placed) -> tuple[int, int]:
         """Queues of devices are in order of starts, where a combine starts when home is done; those of channels of arrivals."""
-        if step.kind is StepKind.TRANSFER:
-            moved = self.schedule.transfers[step.index]
-            return moved.arrive, moved.start
-        if step.kind is StepKind.SHARD:
-            return self.schedule.shards[step.index].start, self.schedule.shards[step.index].end
-        made = self.schedule.combines[step.index]
-        return max([made.start, *(s.end for s in self.shards(made.phase, self.home))]), made.end
+        if isinstance(step, Transfer):
+            return step.arrive, step.start
+        if isinstance(step, Shard):
+            return step.start, step.end
+        return max([step.start, *(s.end for s in self.shards(step.phase, self.home))]), step.end
 
     def meaningless(self) -> Iterator[bool]:
         """Waits and fences that speak of nothing, or hold up what the schedule starts earlier."""
@@ -74,7 +71,7 @@ class NaiveOrder(Naive):
             yield any(event not in there for event in fence.after)
             steps = [queues[q].steps[p] for q, p in fence.after if (q, p) in there]
             yield fence.source not in {
-                self.schedule.transfers[s.index].source if s.kind is StepKind.TRANSFER else self.device(s) for s in steps
+                s.source if isinstance(s, Transfer) else self.device(s) for s in steps
             }
         for wait in self.sync.waits:
             if (wait.queue, wait.position) in there and 0 <= wait.fence < len(fences):
@@ -82,13 +79,13 @@ class NaiveOrder(Naive):
                 after = [event for event in fences[wait.fence].after if event in there]
                 yield any(self.times(queues[q].steps[p])[1] > goes_on for q, p in after)
 
-    def times(self, step: Step) -> tuple[int, int]:
+    def times(self, step: Placed) -> tuple[int, int]:
         """When a step cannot wait any longer, and when it is done."""
-        if step.kind is StepKind.TRANSFER:
-            return self.schedule.transfers[step.index].start, self.schedule.transfers[step.index].arrive
-        if step.kind is StepKind.COMBINE:
-            return (self.schedule.combines[step.index].end,) * 2
-        return self.schedule.shards[step.index].start, self.schedule.shards[step.index].end
+        if isinstance(step, Transfer):
+            return step.start, step.arrive
+        if isinstance(step, CombineStep):
+            return (step.end,) * 2
+        return step.start, step.end
 
     def past(self, event: Event, without: Wait | None = None) -> set[Event]:
         """All that is certainly done before a step starts."""
@@ -118,60 +115,60 @@ class NaiveOrder(Naive):
             known = self.past((int(wait.queue), wait.position), without=wait)
             yield all((int(q), p) in known for q, p in self.sync.fences[wait.fence].after)
 
-    def dependencies(self) -> Iterator[tuple[Step, Step]]:
+    def dependencies(self) -> Iterator[tuple[Placed, Placed]]:
         schedule, tasks = self.schedule, self.problem.phases
-        for index, shard in enumerate(schedule.shards):
-            own = Step(StepKind.SHARD, index)
+        for shard in schedule.shards:
+            own = shard
             pairs = [(a, b) for d in self.problem.directives if isinstance(d, Before) for a in d.first for b in d.then]
             pairs += pairwise([phase for phase, task in enumerate(tasks) if task.effect])  # type: ignore[arg-type]
             yield from ((own, step) for a, b in pairs if b == shard.phase for step, _ in self.makers(int(a), None, None))
-        for index, combine in enumerate(schedule.combines):
-            own = Step(StepKind.COMBINE, index)
-            for place, other in enumerate(schedule.shards):
+        for combine in schedule.combines:
+            own = combine
+            for other in schedule.shards:
                 if (other.phase, other.device) == (combine.phase, self.home):
-                    yield own, Step(StepKind.SHARD, place)
-            for place, moved in enumerate(schedule.transfers):
+                    yield own, other
+            for moved in schedule.transfers:
                 if moved.partial and (moved.phase, moved.target) == (combine.phase, self.home):
-                    yield own, Step(StepKind.TRANSFER, place)
-        for index, moved in enumerate(schedule.transfers):
+                    yield own, moved
+        for moved in schedule.transfers:
             if moved.partial:
-                for place, s in enumerate(schedule.shards):
+                for s in schedule.shards:
                     if (s.phase, s.device) == (moved.phase, moved.source):
-                        yield Step(StepKind.TRANSFER, index), Step(StepKind.SHARD, place)
+                        yield moved, s
 
-    def readings(self) -> Iterator[tuple[Step, set[int], list[tuple[Step, set[int]]]]]:
+    def readings(self) -> Iterator[tuple[Placed, set[int], list[tuple[Placed, set[int]]]]]:
         """(step, units that it reads, what brings them in time and which): of these, those certain to be there must suffice."""
-        for index, shard in enumerate(self.schedule.shards):
+        for shard in self.schedule.shards:
             for edge in self.problem.edges:
                 if edge.target == shard.phase:
-                    own, device = Step(StepKind.SHARD, index), int(shard.device)
+                    own, device = shard, int(shard.device)
                     came = self.came(edge.source, device, shard.start - self.groups[device].sync, edge)
                     made = self.makers(edge.source, device, shard.start)
                     yield own, self.needs(edge, shard), [*made, *came]
-        for index, moved in enumerate(self.schedule.transfers):
+        for moved in self.schedule.transfers:
             if not moved.partial:
-                own, device = Step(StepKind.TRANSFER, index), int(moved.source)
+                own, device = moved, int(moved.source)
                 parts = [*self.makers(moved.phase, device, moved.start), *self.came(moved.phase, device, moved.start, None)]
                 yield own, set(range(moved.first, moved.stop)), [(step, units) for step, units in parts if step != own]
 
-    def makers(self, phase: int, device: int | None, tick: int | None) -> Iterator[tuple[Step, set[int]]]:
+    def makers(self, phase: int, device: int | None, tick: int | None) -> Iterator[tuple[Placed, set[int]]]:
         """The steps that make some of an output on a device by a tick, and which; without device or tick, anywhere, whenever."""
         everything = set(range(self.units(phase)))
-        for place, combine in enumerate(self.schedule.combines):
+        for combine in self.schedule.combines:
             if combine.phase == phase and device in (None, self.home) and (tick is None or combine.end <= tick):
-                yield Step(StepKind.COMBINE, place), everything
+                yield combine, everything
         if self.combine_end(phase) is not None:
             return
         gathered = self.whole(phase) and self.problem.phases[phase].rows > 0
-        for place, s in enumerate(self.schedule.shards):
+        for s in self.schedule.shards:
             if s.phase != phase or device not in (None, s.device) or (gathered and s.device != self.home):
                 continue
             if tick is None or s.end <= tick:
-                yield Step(StepKind.SHARD, place), everything if self.whole(phase) else set(range(s.first, s.stop))
+                yield s, everything if self.whole(phase) else set(range(s.first, s.stop))
 
-    def came(self, phase: int, device: int, tick: int, edge: Edge | None) -> Iterator[tuple[Step, set[int]]]:
+    def came(self, phase: int, device: int, tick: int, edge: Edge | None) -> Iterator[tuple[Placed, set[int]]]:
         """The transfers that brought some of it to a device by a tick, as an edge takes it."""
-        for place, moved in enumerate(self.schedule.transfers):
+        for moved in self.schedule.transfers:
             there = moved.phase == phase and moved.target == device and not moved.partial and moved.arrive <= tick
             if there and (edge is None or self.serves(moved, edge)):
-                yield Step(StepKind.TRANSFER, place), set(range(moved.first, moved.stop))
+                yield moved, set(range(moved.first, moved.stop))

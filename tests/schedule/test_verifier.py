@@ -8,6 +8,7 @@ from fractions import Fraction
 from random import Random
 
 import pytest
+from following import followed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -32,7 +33,7 @@ from rho.backend.schedule.problem import (
 from rho.backend.schedule.solve import plan_problem
 from rho.backend.schedule.solve.budget import FAST
 from rho.backend.schedule.solve.objectives import plan_objectives
-from rho.backend.schedule.synchronisation import Queue, Step, StepKind
+from rho.backend.schedule.synchronisation import Queue
 from rho.backend.schedule.timeline.fences import Fence, Merging, QueueIndex, QueueKind, Synchronisation, Wait, synchronise
 from rho.backend.schedule.timeline.timing import Decisions, lay_out
 from rho.backend.schedule.verify.schedules import Rule, memory_in_use, verify, verify_schedule
@@ -111,7 +112,8 @@ class Case:
 
     def with_schedule(self, **lists: object) -> Case:
         schedule = replace(self.schedule, **lists)  # type: ignore[arg-type]
-        return replace(self, answer=replace(self.answer, schedule=schedule, values=(schedule.makespan,)))
+        sync = followed(self.sync, self.schedule, schedule)
+        return replace(self, answer=replace(self.answer, schedule=schedule, values=(schedule.makespan,)), sync=sync)
 
     def phase(self, id: str) -> PhaseIndex:
         return PhaseIndex(next(i for i, phase in enumerate(self.problem.phases) if phase.id == id))
@@ -313,7 +315,7 @@ def test_steps_in_queues_of_the_other_kind() -> None:
     problem = Problem(devices, (Link("bus", "cpu0", "gpu0"),), (task,), ())
     moved = Transfer(PhaseIndex(0), DeviceIndex(0), DeviceIndex(1), 0, 4, 4, 0, 2, 2, 2)
     schedule = Schedule((Shard(PhaseIndex(0), DeviceIndex(0), 0, 1, 0, 2),), (), (moved,))
-    run, send = Step(StepKind.SHARD, 0), Step(StepKind.TRANSFER, 0)
+    run, send = schedule.shards[0], moved
     right = ((run,), (), (send,))
     for steps in (right, ((), (), (run, send)), ((run,), (send,), ()), ((run, send), (), ())):
         names = (("cpu0", DeviceIndex(0)), ("gpu0", DeviceIndex(1)), ("bus", None))
@@ -335,9 +337,9 @@ def test_the_transfers_of_a_channel_are_in_one_queue(size: int) -> None:
     shards = tuple(Shard(PhaseIndex(p), cpu, 0, 1, 2 * p, 2 * p + 2) for p in range(2))
     begins = (4, 4 + size)
     moves = tuple(Transfer(PhaseIndex(p), cpu, gpu, 0, size, size, 0, t, t + size, t + size) for p, t in enumerate(begins))
-    first, second = (Step(StepKind.TRANSFER, p) for p in range(2))
+    first, second = moves
     for channels in (((first, second),), ((first,), (second,))):
-        runs = Queue(QueueKind.COMPUTE, "cpu0", cpu, (Step(StepKind.SHARD, 0), Step(StepKind.SHARD, 1)))
+        runs = Queue(QueueKind.COMPUTE, "cpu0", cpu, shards)
         copies = [Queue(QueueKind.COPY, f"bus{k}", None, steps) for k, steps in enumerate(channels)]
         queues = (runs, Queue(QueueKind.COMPUTE, "gpu0", gpu, ()), *copies)
         fences = (Fence(0, cpu, ((QueueIndex(0), 0),)), Fence(1, cpu, ((QueueIndex(0), 1),)))

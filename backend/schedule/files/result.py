@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ..answer import Proof, Schedule, Status
+from ..answer import Placed, Proof, Schedule, Shard, Status, Transfer
 from ..plan.explain import counted
 from ..problem import Problem
-from ..timeline.fences import QueueKind, Step, StepKind, Synchronisation
+from ..timeline.fences import QueueKind, Synchronisation
 from .solve import Solved
 
 ENDLESS: Final = 1 << 59
@@ -107,7 +107,7 @@ def result_text(solved: Solved) -> str:
     if compared:
         lines.append("baselines: " + ", ".join(compared))
     lines.append(f"{counted(len(answer.schedule.transfers), 'transfer')}, {counted(solved.sync.syncs, 'sync')}")
-    return "\n".join([*lines, *_listed(problem, answer.schedule, solved.sync)])
+    return "\n".join([*lines, *_listed(problem, solved.sync)])
 
 
 def gap_of(value: int, bound: int) -> float:
@@ -124,7 +124,7 @@ def _certainty(status: Status, proof: Proof, value: int) -> str:
 _MOST_QUEUES = 40
 
 
-def _listed(problem: Problem, schedule: Schedule, sync: Synchronisation) -> list[str]:
+def _listed(problem: Problem, sync: Synchronisation) -> list[str]:
     lines: list[str] = []
     fences: dict[tuple[int, int], list[int]] = {}
     waits: dict[tuple[int, int], list[int]] = {}
@@ -137,25 +137,22 @@ def _listed(problem: Problem, schedule: Schedule, sync: Synchronisation) -> list
         lines += ["", queue.name]
         for position, step in enumerate(queue.steps):
             lines += [f"  sync(f{fence})" for fence in waits.get((number, position), ())]
-            lines.append("  " + _step(problem, schedule, step))
+            lines.append("  " + _step(problem, step))
             lines += [f"  ---fence f{fence}" for fence in fences.get((number, position), ())]
     if len(sync.queues) > _MOST_QUEUES:
         lines += ["", f"… and {len(sync.queues) - _MOST_QUEUES} more queues (--json has all)"]
     return lines
 
 
-def _step(problem: Problem, schedule: Schedule, step: Step) -> str:
-    match step.kind:
-        case StepKind.SHARD:
-            shard = schedule.shards[step.index]
-            task = problem.phases[shard.phase]
-            rows = f" rows {shard.first}:{shard.stop}" if task.rows else ""
-            return f"{shard.start:>6} … {shard.end:<6} {task.id}{rows}"
-        case StepKind.COMBINE:
-            combine = schedule.combines[step.index]
-            return f"{combine.start:>6} … {combine.end:<6} combine {problem.phases[combine.phase].id}"
-        case StepKind.TRANSFER:
-            moved = schedule.transfers[step.index]
+def _step(problem: Problem, step: Placed) -> str:
+    task = problem.phases[step.phase]
+    match step:
+        case Shard():
+            rows = f" rows {step.first}:{step.stop}" if task.rows else ""
+            return f"{step.start:>6} … {step.end:<6} {task.id}{rows}"
+        case Transfer():
             names = problem.device_names()
-            way = f"{names[moved.source]} → {names[moved.target]}"
-            return f"{moved.start:>6} … {moved.arrive:<6} {problem.phases[moved.phase].id}: {way}, {moved.bytes} B"
+            way = f"{names[step.source]} → {names[step.target]}"
+            return f"{step.start:>6} … {step.arrive:<6} {task.id}: {way}, {step.bytes} B"
+        case _:
+            return f"{step.start:>6} … {step.end:<6} combine {task.id}"

@@ -167,8 +167,7 @@ class _Reader:
                 waiting = []
                 bars.append(bar)
         is_link = queue.kind is QueueKind.COPY
-        kind = "" if queue.kind is QueueKind.COMPUTE or is_link else f" {queue.kind.value}"
-        return Lane(f"{queue.device}{kind}", tuple(bars), is_link)
+        return Lane(queue.device, tuple(bars), is_link)
 
     def bar(self, key: str, step: Step, device: str) -> Bar:
         match step:

@@ -28,6 +28,7 @@ from typing import Annotated, Final, NewType, TypeAlias
 from ....lang.records import dataclass
 from ...graph.phases import PhaseId, ValueId
 from ..answer import Baseline, Proof, Status
+from ..synchronisation import QueueKind as QueueKind
 from .parts import (
     AS_OBJECT,
     Counts,
@@ -47,12 +48,6 @@ ALIGNMENT: Final = 512
 FenceId = NewType("FenceId", int)
 Box: TypeAlias = tuple[tuple[int, int], ...]
 """An interval [start, stop) an axis.  See Note [Boxes]."""
-
-
-class QueueKind(Enum):
-    COMPUTE = "compute"
-    COPY = "copy"
-    HOST = "host"
 
 
 class Role(Enum):

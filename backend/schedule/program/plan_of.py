@@ -18,7 +18,7 @@ from math import prod
 from ...devices.writing import fingerprint
 from ...graph import traverse
 from ...graph.phases import Input, Output, ValueId
-from ..answer import Answer, Schedule, Shard, Transfer
+from ..answer import Answer, Placed, Schedule, Shard, Transfer
 from ..facts.regions import regions_of
 from ..facts.sharding import operand_boxes, reads_of
 from ..facts.workspace import Numbers
@@ -34,7 +34,6 @@ from ..plan.model import (
     Plan,
     Prediction,
     Queue,
-    QueueKind,
     RunStep,
     Step,
     SubPlan,
@@ -44,7 +43,7 @@ from ..plan.model import (
 from ..plan.parts import Device, DeviceId, PlannedChunks, PlannedFile, PlannedLink, PlannedPhase
 from ..problem import Keep
 from ..single.one_device import described, step_of
-from ..timeline.fences import StepKind, Synchronisation, synchronise
+from ..timeline.fences import Synchronisation, synchronise
 from .boxes import Boxes
 from .buffers import Piece, Sent, buffers_of, peaks_of, reads_until
 from .joining import loop_step, needed_on, with_joins
@@ -165,27 +164,22 @@ class _Writer:
         for which, queue in enumerate(self.sync.queues):
             for position, step in enumerate(queue.steps):
                 at = which, position
-                match step.kind:
-                    case StepKind.SHARD:
-                        shard = self.schedule.shards[step.index]
-                        if self.is_elsewhere(shard):
+                match step:
+                    case Shard():
+                        if self.is_elsewhere(step):
                             continue
-                        partial = problem.phases[shard.phase].combine is not None
-                        boxes = self.boxes.of_shard(shard)
-                        made = Piece(int(shard.device), shard.phase, boxes, 0, shard.start, shard.end, at, partial=partial)
-                    case StepKind.COMBINE:
-                        combine = self.schedule.combines[step.index]
-                        boxes = (None,) * len(traverse.results(graph.phases[combine.phase]))
-                        made = Piece(int(problem.home), combine.phase, boxes, 0, combine.start, combine.end, at)
-                    case StepKind.TRANSFER:
-                        moved = self.schedule.transfers[step.index]
-                        boxes = self.boxes.of_transfer(moved)
-                        made = Piece(
-                            int(moved.target), moved.phase, boxes, 0, moved.start, moved.arrive, at, partial=moved.partial
-                        )
+                        partial = problem.phases[step.phase].combine is not None
+                        boxes = self.boxes.of_shard(step)
+                        made = Piece(int(step.device), step.phase, boxes, 0, step.start, step.end, at, partial=partial)
+                    case Transfer():
+                        boxes = self.boxes.of_transfer(step)
+                        made = Piece(int(step.target), step.phase, boxes, 0, step.start, step.arrive, at, partial=step.partial)
+                    case _:
+                        boxes = (None,) * len(traverse.results(graph.phases[step.phase]))
+                        made = Piece(int(problem.home), step.phase, boxes, 0, step.start, step.end, at)
                 made.bytes = self.piece_bytes(made)
                 made.kept = (made.phase, made.device) in keeps
-                if step.kind is not StepKind.TRANSFER and not made.partial:
+                if not isinstance(step, Transfer) and not made.partial:
                     made.kept |= any(value in self.results for value in traverse.results(graph.phases[made.phase]))
                 self.pieces.append(made)
                 if traverse.results(graph.phases[made.phase]):
@@ -224,34 +218,28 @@ class _Writer:
 
     def use_pieces(self) -> None:
         """See Note [Lifetimes]."""
-        graph, problem = self.program.bound.graph, self.program.problem
+        problem = self.program.problem
         sources: dict[int, list[int]] = defaultdict(list)
         for edge in problem.edges:
             sources[edge.target].append(edge.source)
         sent: dict[tuple[int, int, bool], list[Sent]] = defaultdict(list)
-        place = {result: p for p, phase in enumerate(graph.phases) for result in traverse.results(phase)}
         for which, queue in enumerate(self.sync.queues):
             for position, step in enumerate(queue.steps):
                 at = which, position
-                if step.kind is StepKind.SHARD:
-                    shard = self.schedule.shards[step.index]
-                    needed = self.needed(shard)
-                    for source in sources[shard.phase]:
-                        for piece in self.on[int(shard.device), source]:
-                            early = piece.start < shard.end or piece.there <= shard.start  # a step may take no time
-                            if not piece.partial and early and self.meets(piece, needed, place):
-                                piece.last, piece.used = at, True
-                                piece.end = max(piece.end, shard.end)
-                elif step.kind is StepKind.COMBINE:
-                    combine = self.schedule.combines[step.index]
-                    for piece in self.on[int(problem.home), combine.phase]:
-                        if piece.partial:
-                            piece.used, piece.end = True, max(piece.end, combine.end)
+                if isinstance(step, Shard):
+                    needed = self.needed(step)
+                    for piece in (piece for source in sources[step.phase] for piece in self.on[int(step.device), source]):
+                        early = piece.start < step.end or piece.there <= step.start  # a step may take no time
+                        if not piece.partial and early and self.meets(piece, needed):
+                            piece.last, piece.used = at, True
+                            piece.end = max(piece.end, step.end)
+                elif isinstance(step, Transfer):
+                    key = int(step.source), step.phase, step.partial
+                    sent[key].append((step.start, step.arrive, self.boxes.of_transfer(step)))
                 else:
-                    moved = self.schedule.transfers[step.index]
-                    sent[int(moved.source), moved.phase, moved.partial].append(
-                        (moved.start, moved.arrive, self.boxes.of_transfer(moved))
-                    )
+                    for piece in self.on[int(problem.home), step.phase]:
+                        if piece.partial:
+                            piece.used, piece.end = True, max(piece.end, step.end)
         for (device, phase, partial), moves in sent.items():
             pieces = [piece for piece in self.on[device, phase] if piece.partial == partial]
             for piece, until in zip(pieces, reads_until(pieces, moves), strict=True):
@@ -280,7 +268,7 @@ class _Writer:
                 found[value].append(part)
         return found
 
-    def meets(self, piece: Piece, needed: dict[ValueId, list[Box | None]], place: dict[ValueId, int]) -> bool:
+    def meets(self, piece: Piece, needed: dict[ValueId, list[Box | None]]) -> bool:
         values = traverse.results(self.program.phases[piece.phase])
         for value, own in zip(values, piece.boxes, strict=True):
             for box in needed.get(value, ()):
@@ -324,31 +312,26 @@ class _Writer:
             steps: list[Step] = []
             for position, step in enumerate(own.steps):
                 steps += [WaitStep(fence) for fence in waits[which, position]]
-                steps += self.steps_of(step.kind, step.index)
+                steps += self.steps_of(step)
                 steps += [FenceStep(fence) for fence in fences[which, position]]
                 steps += self.frees[which, position]
-            kind = QueueKind(own.kind.value)
-            found.append(Queue(DeviceId(own.name), kind, tuple(steps)))
+            found.append(Queue(DeviceId(own.name), own.kind, tuple(steps)))
         return with_joins(found, self.program, self.schedule)
 
-    def steps_of(self, kind: StepKind, index: int) -> Sequence[Step]:
+    def steps_of(self, step: Placed) -> Sequence[Step]:
         graph = self.program.bound.graph
-        match kind:
-            case StepKind.SHARD:
-                shard = self.schedule.shards[index]
-                if shard.phase in self.program.gangs:
-                    return [loop_step(self.program.gangs[shard.phase], shard, int(self.program.problem.home))]
-                phase, box = graph.phases[shard.phase], self.boxes.of_run(shard)
-                if box is not None:
-                    return [RunStep(phase.id, None, box, shard.start, shard.end)]
-                made = step_of(phase, graph, Device(DeviceId(self.names[shard.device]), "cpu"))
-                assert isinstance(made, RunStep | LoopStep | BranchStep | CellsStep)
-                return [replace(made, start=shard.start, end=shard.end)]
-            case StepKind.COMBINE:
-                combine = self.schedule.combines[index]
-                return [CombineStep(graph.phases[combine.phase].id, combine.start, combine.end)]
-            case StepKind.TRANSFER:
-                return self.transfer_steps(self.schedule.transfers[index])
+        if isinstance(step, Transfer):
+            return self.transfer_steps(step)
+        phase = graph.phases[step.phase]
+        if not isinstance(step, Shard):
+            return [CombineStep(phase.id, step.start, step.end)]
+        if step.phase in self.program.gangs:
+            return [loop_step(self.program.gangs[step.phase], step, int(self.program.problem.home))]
+        if (box := self.boxes.of_run(step)) is not None:
+            return [RunStep(phase.id, None, box, step.start, step.end)]
+        made = step_of(phase, graph, Device(DeviceId(self.names[step.device]), "cpu"))
+        assert isinstance(made, RunStep | LoopStep | BranchStep | CellsStep)
+        return [replace(made, start=step.start, end=step.end)]
 
     def transfer_steps(self, moved: Transfer) -> Sequence[Step]:
         phase = self.program.phases[moved.phase]

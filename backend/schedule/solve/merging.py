@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from ..answer import Schedule
+from ..answer import Placed, Schedule, Shard, Transfer
 from ..problem import Deadline, PhaseIndex, Problem
-from ..timeline.fences import Merging, QueueKind, Step, StepKind, Synchronisation, synchronise
+from ..timeline.fences import Merging, QueueKind, Synchronisation, done, synchronise
 from ..timeline.timing import Queueing, Timer, decisions_of
 
 MOST_WORK: Final = 200_000
@@ -52,26 +52,19 @@ def _with_ready(problem: Problem, phase: PhaseIndex, tick: int) -> Problem:
 def _delays(problem: Problem, schedule: Schedule, sync: Synchronisation) -> Iterator[tuple[PhaseIndex, int]]:
     """A phase that waits, and the tick at which the queue's next fence of the same device has passed."""
     arrival = [group.sync for group in problem.devices for _ in range(group.count)]
-    last: dict[tuple[int, int], Step] = {}
+    last: dict[tuple[int, int], Placed] = {}
     for wait in sync.waits:
         queue, fence = sync.queues[wait.queue], sync.fences[wait.fence]
         if queue.kind is not QueueKind.COMPUTE:
             continue
         key = (int(wait.queue), int(fence.source))
         first = last.get(key)
-        if first is not None and first.kind is StepKind.SHARD:
-            passed = max(_passed(schedule, sync.queues[q].steps[p], arrival) for q, p in fence.after)
-            yield schedule.shards[first.index].phase, passed
+        if isinstance(first, Shard):
+            passed = max(_passed(sync.queues[q].steps[p], arrival) for q, p in fence.after)
+            yield first.phase, passed
         last[key] = queue.steps[wait.position]
 
 
-def _passed(schedule: Schedule, step: Step, arrival: list[int]) -> int:
+def _passed(step: Placed, arrival: list[int]) -> int:
     """The tick from which a consumer of a step may start."""
-    match step.kind:
-        case StepKind.SHARD:
-            return schedule.shards[step.index].end
-        case StepKind.COMBINE:
-            return schedule.combines[step.index].end
-        case StepKind.TRANSFER:
-            moved = schedule.transfers[step.index]
-            return moved.arrive + arrival[moved.target]
+    return done(step) + (arrival[step.target] if isinstance(step, Transfer) else 0)

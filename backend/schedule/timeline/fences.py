@@ -21,22 +21,22 @@ Invariants: waits are in order of (queue, position); no wait is for what the que
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from heapq import heapify, heappop, heappush
 from itertools import pairwise
 from typing import Final, TypeAlias
 
-from ..answer import Schedule, Transfer
+from ..answer import CombineStep, Placed, Schedule, Shard, Transfer
 from ..problem import Before, DeviceIndex, Objective, PhaseIndex, Problem
-from ..synchronisation import Fence, Queue, QueueIndex, QueueKind, Step, StepKind, Synchronisation, Wait
+from ..synchronisation import Fence, Queue, QueueIndex, QueueKind, Synchronisation, Wait
 from .orders import order_of
 from .prepared import Prepared
 from .routes import Routes
 
 __all__ = [
-    "Fence", "Merging", "Queue", "QueueIndex", "QueueKind", "Step", "StepKind", "Synchronisation", "Wait", "synchronise",
+    "Fence", "Merging", "Queue", "QueueIndex", "QueueKind", "Synchronisation", "Wait", "synchronise",
 ]  # fmt: skip
 
 
@@ -86,40 +86,40 @@ class _Synchroniser:
         self.syncs = [group.sync for group in problem.devices for _ in range(group.count)]
         self.rank = _ranks(problem)
         self.queues: list[Queue] = []
-        self.place: dict[Step, _Event] = {}
+        self.place: dict[Placed, _Event] = {}
         self._make_queues()
-        self.of_phase: dict[int, list[Step]] = defaultdict(list)
-        self.on: dict[tuple[int, int], list[Step]] = defaultdict(list)
-        for index, shard in enumerate(schedule.shards):
-            self.of_phase[shard.phase].append(Step(StepKind.SHARD, index))
-            self.on[shard.phase, shard.device].append(Step(StepKind.SHARD, index))
-        self.combine_of = {c.phase: Step(StepKind.COMBINE, index) for index, c in enumerate(schedule.combines)}
-        self.moved: dict[tuple[int, int], list[int]] = defaultdict(list)
-        for index, transfer in enumerate(schedule.transfers):
-            self.moved[transfer.phase, transfer.target].append(index)
+        self.of_phase: dict[int, list[Shard]] = defaultdict(list)
+        self.on: dict[tuple[int, int], list[Shard]] = defaultdict(list)
+        for shard in schedule.shards:
+            self.of_phase[shard.phase].append(shard)
+            self.on[shard.phase, shard.device].append(shard)
+        self.combine_of = {combine.phase: combine for combine in schedule.combines}
+        self.moved: dict[tuple[int, int], list[Transfer]] = defaultdict(list)
+        for transfer in schedule.transfers:
+            self.moved[transfer.phase, transfer.target].append(transfer)
 
     # ------------------------------------------------------------------ queues
 
     def _make_queues(self) -> None:
         schedule, problem = self.schedule, self.problem
         names = problem.device_names()
-        computing: dict[int, list[tuple[int, int, int, Step]]] = defaultdict(list)
-        for index, shard in enumerate(schedule.shards):
+        computing: dict[int, list[tuple[int, int, int, Placed]]] = defaultdict(list)
+        for shard in schedule.shards:
             key = (shard.start, shard.end, self.rank[shard.phase])
-            computing[shard.device].append((*key, Step(StepKind.SHARD, index)))
+            computing[shard.device].append((*key, shard))
         at_home: dict[int, int] = {}
         for shard in schedule.shards:
             if shard.device == problem.home:
                 at_home[shard.phase] = max(shard.end, at_home.get(shard.phase, 0))
-        for index, combine in enumerate(schedule.combines):
+        for combine in schedule.combines:
             key = (max(combine.start, at_home.get(combine.phase, 0)), combine.end, self.rank[combine.phase])
-            computing[problem.home].append((*key, Step(StepKind.COMBINE, index)))
-        copying: dict[str, list[tuple[int, int, int, int, int, Step]]] = defaultdict(list)
+            computing[problem.home].append((*key, combine))
+        copying: dict[str, list[tuple[int, int, int, int, int, Placed]]] = defaultdict(list)
         routes = Routes(problem)
-        for index, transfer in enumerate(schedule.transfers):
+        for transfer in schedule.transfers:
             onwards = int(transfer.target != problem.home)  # the second of two hops comes second
             moved = (transfer.arrive, transfer.start, self.rank[transfer.phase], onwards, int(transfer.target))
-            copying[self._channel(transfer, names, routes)].append((*moved, Step(StepKind.TRANSFER, index)))
+            copying[self._channel(transfer, names, routes)].append((*moved, transfer))
         for device in sorted(computing):
             steps = tuple(each[-1] for each in sorted(computing[device], key=lambda s: s[:-1]))
             self._add(Queue(QueueKind.COMPUTE, names[device], DeviceIndex(device), steps))
@@ -148,47 +148,26 @@ class _Synchroniser:
 
     # ------------------------------------------------------------------ needs
 
-    def _end(self, step: Step) -> int:
-        match step.kind:
-            case StepKind.SHARD:
-                return self.schedule.shards[step.index].end
-            case StepKind.COMBINE:
-                return self.schedule.combines[step.index].end
-            case StepKind.TRANSFER:
-                return self.schedule.transfers[step.index].arrive
-
-    def _start(self, step: Step) -> int:
-        match step.kind:
-            case StepKind.SHARD:
-                return self.schedule.shards[step.index].start
-            case StepKind.COMBINE:
-                return self.schedule.combines[step.index].start
-            case StepKind.TRANSFER:
-                return self.schedule.transfers[step.index].start
-
-    def _makers(self, phase: int) -> list[Step]:
+    def _makers(self, phase: int) -> Sequence[Shard | CombineStep]:
         """The steps whose ends complete a phase."""
         return [self.combine_of[PhaseIndex(phase)]] if phase in self.combine_of else self.of_phase[phase]
 
-    def _device(self, step: Step) -> int:
-        return int(self.problem.home) if step.kind is StepKind.COMBINE else int(self.schedule.shards[step.index].device)
-
-    def _ended(self, step: Step) -> _Need:
+    def _ended(self, step: Shard | CombineStep) -> _Need:
         event = self.place[step]
-        return _Need(event, self._device(step), event[1], self._end(step), False)
+        device = self.problem.home if isinstance(step, CombineStep) else step.device
+        return _Need(event, int(device), event[1], step.end, False)
 
-    def _arrived(self, index: int) -> _Need:
+    def _arrived(self, transfer: Transfer) -> _Need:
         """The transfer, told of by its source; what the source itself made it of gives the position."""
-        transfer = self.schedule.transfers[index]
         made = max((self.place[step][1] for step in self._sending(transfer)), default=_PASSED_ON)
         arrived = transfer.arrive + self.syncs[transfer.target]
-        return _Need(self.place[Step(StepKind.TRANSFER, index)], int(transfer.source), made, arrived, True)
+        return _Need(self.place[transfer], int(transfer.source), made, arrived, True)
 
-    def _needs(self, waits_for: Mapping[int, list[int]]) -> dict[Step, list[_Need]]:
+    def _needs(self, waits_for: Mapping[int, list[int]]) -> dict[Placed, list[_Need]]:
         """By step, what it needs of its own queue and others."""
         schedule, prepared = self.schedule, self.prepared
-        needs: dict[Step, list[_Need]] = {}
-        for index, shard in enumerate(schedule.shards):
+        needs: dict[Placed, list[_Need]] = {}
+        for shard in schedule.shards:
             found: list[_Need] = []
             for edge in prepared.incoming[shard.phase]:
                 phase = prepared.sources[edge]
@@ -197,28 +176,27 @@ class _Synchroniser:
                 found += [self._arrived(t) for t in self._came(phase, int(shard.device), part, shard.start)]
             for phase in waits_for.get(shard.phase, ()):
                 found += [self._ended(step) for step in self._makers(phase)]
-            needs[Step(StepKind.SHARD, index)] = found
-        for index, combine in enumerate(schedule.combines):
+            needs[shard] = found
+        for combine in schedule.combines:
             found = [self._ended(step) for step in self.on[combine.phase, self.problem.home]]
-            found += [self._arrived(t) for t in self.moved[combine.phase, self.problem.home] if schedule.transfers[t].partial]
-            needs[Step(StepKind.COMBINE, index)] = found
-        for index, moved in enumerate(schedule.transfers):
+            found += [self._arrived(t) for t in self.moved[combine.phase, self.problem.home] if t.partial]
+            needs[combine] = found
+        for moved in schedule.transfers:
             steps = self._sending(moved)
             found = [self._ended(step) for step in steps]
             if not steps:  # passed on: what came here before
                 part = (moved.first, moved.stop)
                 found = [self._arrived(t) for t in self._came(moved.phase, int(moved.source), part, moved.start)]
-            needs[Step(StepKind.TRANSFER, index)] = found
+            needs[moved] = found
         return needs
 
-    def _sending(self, moved: Transfer) -> list[Step]:
+    def _sending(self, moved: Transfer) -> Sequence[Shard | CombineStep]:
         """The steps of the source that made what a transfer carries; none if it only passes it on."""
         if moved.partial:
-            mine, shards = self.on[moved.phase, moved.source], self.schedule.shards
-            return [step for step in mine if shards[step.index].first == moved.first]
+            return [shard for shard in self.on[moved.phase, moved.source] if shard.first == moved.first]
         return self._made(moved.phase, int(moved.source), (moved.first, moved.stop))
 
-    def _made(self, phase: int, device: int, part: tuple[int, int]) -> list[Step]:
+    def _made(self, phase: int, device: int, part: tuple[int, int]) -> Sequence[Shard | CombineStep]:
         """The steps of a device that made something of a part of an output."""
         if phase in self.combine_of:
             return self._makers(phase) if device == self.problem.home else []
@@ -227,15 +205,13 @@ class _Synchroniser:
             return []
         if self.prepared.single[phase]:
             return mine
-        shards = self.schedule.shards
-        return [step for step in mine if shards[step.index].first < part[1] and shards[step.index].stop > part[0]]
+        return [shard for shard in mine if shard.first < part[1] and shard.stop > part[0]]
 
-    def _came(self, phase: int, device: int, part: tuple[int, int], start: int) -> list[int]:
+    def _came(self, phase: int, device: int, part: tuple[int, int], start: int) -> list[Transfer]:
         """The transfers that brought something of a part of an output to a device by `start`."""
         single = self.prepared.single[phase]
-        moves = ((t, self.schedule.transfers[t]) for t in self.moved[phase, device])
         return [
-            t for t, moved in moves
+            moved for moved in self.moved[phase, device]
             if not moved.partial and moved.arrive <= start and (single or (moved.first < part[1] and moved.stop > part[0]))
         ]  # fmt: skip
 
@@ -284,10 +260,10 @@ class _Synchroniser:
         return Synchronisation(tuple(self.queues), tuple(fences), tuple(ordered))
 
     def _riders(
-        self, later: list[tuple[int, _Need]], step: Step, position: int, group: list[_Need], done: set[_Event]
+        self, later: list[tuple[int, _Need]], step: Placed, position: int, group: list[_Need], done: set[_Event]
     ) -> list[_Need]:
         """See Note [Riding]."""
-        start = self._start(step)
+        start = step.start
         made = max((need.made for need in group if need.made < _PASSED_ON), default=-1)
         slack = self.merging is Merging.SLACK
         return [
@@ -296,11 +272,11 @@ class _Synchroniser:
             if place > position and need.tick <= start and need.event in done and (slack or (need.rides and need.made <= made))
         ]
 
-    def _order(self, needs: Mapping[Step, list[_Need]]) -> list[Step]:
+    def _order(self, needs: Mapping[Placed, list[_Need]]) -> list[Placed]:
         """By end, every step after the steps it needs and those before it in its queue; what waits in a circle comes last."""
         at = {event: step for step, event in self.place.items()}
-        waiting: dict[Step, int] = {}
-        followers: dict[Step, list[Step]] = defaultdict(list)
+        waiting: dict[Placed, int] = {}
+        followers: dict[Placed, list[Placed]] = defaultdict(list)
         for step, (queue, position) in self.place.items():
             earlier = {at[need.event] for need in needs[step]} - {step}
             if position:
@@ -310,10 +286,10 @@ class _Synchroniser:
                 followers[other].append(step)
         steps = list(self.place)
         number = {step: at for at, step in enumerate(steps)}
-        key = {step: (self._end(step), self._start(step), place) for step, place in self.place.items()}
+        key = {step: (done(step), step.start, place) for step, place in self.place.items()}
         free = [(key[step], at) for at, step in enumerate(steps) if waiting[step] == 0]
         heapify(free)
-        found: list[Step] = []
+        found: list[Placed] = []
         while free:
             step = steps[heappop(free)[1]]
             found.append(step)
@@ -323,6 +299,11 @@ class _Synchroniser:
                     heappush(free, (key[other], number[other]))
         reached = set(found)
         return found + [step for step in self.place if step not in reached]
+
+
+def done(step: Placed) -> int:
+    """When a step has ended, or a transfer arrived."""
+    return step.arrive if isinstance(step, Transfer) else step.end
 
 
 def _reduced(missing: list[_Need], clocks: Mapping[_Event, _Clock]) -> dict[int, list[_Need]]:

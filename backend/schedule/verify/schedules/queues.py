@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
-from ...answer import CombineStep, Shard, Transfer
-from ...synchronisation import QueueKind, Step, StepKind, Synchronisation
+from ...answer import CombineStep, Placed, Shard, Transfer
+from ...synchronisation import QueueKind, Synchronisation
 from ..violation import Rule, Violation
 from .facts import Facts
 
@@ -33,23 +34,13 @@ def _fences(facts: Facts, sync: Synchronisation) -> Iterator[Violation]:
             yield Violation(Rule.V2, f"fence f{fence.id} tells of device {fence.source}, which does nothing before it")
 
 
-def _of(facts: Facts, step: Step) -> Shard | CombineStep | Transfer:
-    match step.kind:
-        case StepKind.SHARD:
-            return facts.schedule.shards[step.index]
-        case StepKind.COMBINE:
-            return facts.schedule.combines[step.index]
-        case StepKind.TRANSFER:
-            return facts.schedule.transfers[step.index]
-
-
 def _queues(facts: Facts, sync: Synchronisation) -> Iterator[Violation]:
     schedule = facts.schedule
-    counts = ((StepKind.SHARD, schedule.shards), (StepKind.COMBINE, schedule.combines), (StepKind.TRANSFER, schedule.transfers))
-    steps = [step for queue in sync.queues for step in queue.steps]
-    wanted = {Step(kind, index) for kind, each in counts for index in range(len(each))}
-    if len(steps) != len(set(steps)) or set(steps) != wanted:
-        yield Violation(Rule.V2, "the queues do not hold each step once")
+    steps: Counter[Placed] = Counter(step for queue in sync.queues for step in queue.steps)
+    everything: Counter[Placed] = Counter((*schedule.shards, *schedule.combines, *schedule.transfers))
+    if steps != everything or steps.total() > len(steps):
+        lacks = next(map(facts.name, everything - steps), "one is there twice, or is not of the schedule")
+        yield Violation(Rule.V2, f"the queues do not hold each step once: {lacks}")
         return
     names = [queue.name for queue in sync.queues]
     channels: dict[tuple[object, ...], str] = {}
@@ -60,8 +51,7 @@ def _queues(facts: Facts, sync: Synchronisation) -> Iterator[Violation]:
         if computes != (queue.device is not None) or (computes and queue.name not in facts.names):
             yield Violation(Rule.V2, f"queue {queue.name} is of no device, or of one that does not compute")
             continue
-        own = [_of(facts, step) for step in queue.steps]
-        for step in own:
+        for step in queue.steps:
             if isinstance(step, Transfer) == computes:
                 yield Violation(Rule.V2, f"{facts.name(step)} is in queue {queue.name}")
             elif isinstance(step, Transfer):
@@ -70,12 +60,12 @@ def _queues(facts: Facts, sync: Synchronisation) -> Iterator[Violation]:
                     yield Violation(Rule.V2, f"{facts.name(step)} is in queue {queue.name}, its channel's is {channels[channel]}")
             elif not _device(facts, step) == queue.device == facts.names.index(queue.name):
                 yield Violation(Rule.V2, f"{facts.name(step)} is in the queue of {queue.name}")
-        for early, late in pairwise(own):
+        for early, late in pairwise(queue.steps):
             if _when(facts, early) > _when(facts, late):
                 yield Violation(Rule.V2, f"{facts.name(late)} comes after what is later, in queue {queue.name}")
 
 
-def _when(facts: Facts, step: Shard | CombineStep | Transfer) -> tuple[int, int]:
+def _when(facts: Facts, step: Placed) -> tuple[int, int]:
     """By which the steps of a queue are in order: starts and ends of a device's, arrivals and starts of transfers."""
     match step:
         case Shard():
@@ -86,10 +76,9 @@ def _when(facts: Facts, step: Shard | CombineStep | Transfer) -> tuple[int, int]
             return step.arrive, step.start
 
 
-def _teller(facts: Facts, step: Step) -> int:
+def _teller(facts: Facts, step: Placed) -> int:
     """The device whose doing a fence after a step tells of: of a transfer its source."""
-    own = _of(facts, step)
-    return int(own.source) if isinstance(own, Transfer) else _device(facts, own)
+    return int(step.source) if isinstance(step, Transfer) else _device(facts, step)
 
 
 def _device(facts: Facts, step: Shard | CombineStep) -> int:

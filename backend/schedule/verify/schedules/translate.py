@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from itertools import compress, pairwise
 from math import ceil
 
-from ...answer import CombineStep, Shard, Transfer
+from ...answer import CombineStep, Placed, Shard, Transfer
 from ...problem import Before, Edge, Keep, Replicate
-from ...synchronisation import Step, StepKind, Synchronisation
+from ...synchronisation import Synchronisation
 from ..execution import Box, Execution, Lack, Match, Piece, Read, Task
 from ..judge import covered
 from ..violation import Rule, Violation
@@ -27,20 +27,24 @@ class Translation:
     def __init__(self, facts: Facts) -> None:
         self.facts = facts
         self.execution = Execution(self.said)
-        self.tasks: dict[Step, Task] = {}
+        self.tasks: dict[Placed, Task] = {}
         self.shards: dict[int, list[Task]] = {}
         self.combines: dict[int, Task] = {}
         schedule = facts.schedule
-        for index, shard in enumerate(schedule.shards):
-            self.tasks[Step(StepKind.SHARD, index)] = task = self.shard(shard)
+        everything: list[Task] = []
+        for shard in schedule.shards:
+            self.tasks[shard] = task = self.shard(shard)
             self.shards.setdefault(shard.phase, []).append(task)
-        for index, step in enumerate(schedule.combines):
-            self.tasks[Step(StepKind.COMBINE, index)] = self.combines[step.phase] = self.combine(step)
-        for index, moved in enumerate(schedule.transfers):
-            self.tasks[Step(StepKind.TRANSFER, index)] = self.transfer(moved)
+            everything.append(task)
+        for step in schedule.combines:
+            self.tasks[step] = self.combines[step.phase] = self.combine(step)
+            everything.append(self.tasks[step])
+        for moved in schedule.transfers:
+            self.tasks[moved] = self.transfer(moved)
+            everything.append(self.tasks[moved])
         self.wanted()
         self.orders()
-        self.execution.queues = [list(self.tasks.values())]
+        self.execution.queues = [everything]
 
     def queued(self, sync: Synchronisation) -> Execution:
         """With the queues, fences and waits that are stated."""

@@ -1,0 +1,19 @@
+"""Queues of a schedule that was changed: they hold the steps that are in the places of those before."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from rho.backend.schedule.answer import Placed, Schedule
+from rho.backend.schedule.synchronisation import Synchronisation
+
+
+def followed(sync: Synchronisation, before: Schedule, after: Schedule) -> Synchronisation:
+    """The queues of `before` with what `after` has in its place; so only what was changed is wrong with them."""
+    new: dict[Placed, Placed] = {}
+    for old_steps, steps in (
+        (before.shards, after.shards), (before.combines, after.combines), (before.transfers, after.transfers)
+    ):  # fmt: skip
+        new.update(zip(old_steps, steps, strict=False))  # type: ignore[call-overload]
+    queues = tuple(replace(queue, steps=tuple(new.get(step, step) for step in queue.steps)) for queue in sync.queues)
+    return replace(sync, queues=queues)
