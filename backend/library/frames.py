@@ -24,7 +24,7 @@ from ..run.cpu.kinds import DTYPES, NumArray
 from ..run.device import Types
 from ..run.failures import CheckFailed
 from ..run.pool import trim
-from .context import Context
+from .context import Attributes, Context
 
 if TYPE_CHECKING:
     from ..run.cpu.bindings import Binding
@@ -37,10 +37,9 @@ Function: TypeAlias = Callable[..., NumArray]
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class Call(Attributes):
     """One execution of a phase; shapes and attributes are those of the cells."""
 
-    phase: LibraryPhase
     context: Context
 
     @property
@@ -66,19 +65,6 @@ class Call:
     def threads(self) -> int:
         """The team of the device."""
         return self.context.threads
-
-    def axis(self) -> int:
-        value = self.phase.attributes["axis"]
-        assert isinstance(value, int)
-        return value
-
-    def flag(self, name: str) -> bool:
-        return self.phase.attributes.get(name) is True
-
-    def function(self) -> str:
-        value = self.phase.attributes["function"]
-        assert isinstance(value, str)
-        return value
 
     def batched(self, arrays: Arrays) -> list[NumArray]:
         """The operands with one batch axis each; see Note [One batch axis]."""

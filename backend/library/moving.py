@@ -11,7 +11,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...typechecker.sizes import Size
 from ..graph.phases import LibraryPhase
 from ..graph.registry import frame_of
 from ..run.cpu.copying import cycled, joined
@@ -28,10 +27,7 @@ _MANY: Final = 1 << 10
 
 
 def size_vector(call: Call, arrays: Arrays) -> NumArray:
-    sizes = call.phase.attributes["sizes"]
-    assert isinstance(sizes, tuple)
-    numbers = [call.context.number(size) for size in sizes if isinstance(size, Size)]
-    return np.array(numbers, np.int64).reshape(call.context.shape(call.phase.results[0]))
+    return np.array(call.sizes(call.context), np.int64).reshape(call.context.shape(call.phase.results[0]))
 
 
 def join(call: Call, *arrays: NumArray) -> NumArray:

@@ -25,9 +25,8 @@ from ...kernels.llvm_leaf import is_installed
 from ...kernels.loops import build_loop, merge_loop
 from ..device import Types
 from .compiled import CompiledRun
-from .kinds import FILLS
 from .packing import packed
-from .views import compile_view
+from .views import compile_views
 
 STRETCH: Final = 1 << 28
 """Operations on elements between two chances to interrupt."""
@@ -74,7 +73,7 @@ def _compiled(
     space = tuple(number(axis.size) for axis in phase.axes)
     if 0 in space:
         return None
-    views = [(read.value, compile_view(read.projection, space, FILLS[kinds[read.value]], number)[0]) for read in phase.reads]
+    views, _ = compile_views(phase, space, kinds.__getitem__, number)
     operands = [kinds[read.value] for read in phase.reads]
     scalars = [*(number(size) for size in body.sizes), 0]
     run = LoopRun(body, views, space, operands, scalars, threads, mode, _none, prod(space))

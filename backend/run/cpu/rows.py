@@ -31,11 +31,11 @@ from ..pool import ALIGNMENT, room
 from .body import compile_body, evaluate
 from .compiled import STREAMED, CompiledRun, strides_over
 from .cuts import Cuts, Reduction, Work, cuts_of
-from .kinds import DTYPES, FILLS, NumArray
+from .kinds import DTYPES, NumArray
 from .layouts import contiguous
 from .slices import Sliced, slices
 from .structured import Kernel
-from .views import View, compile_view
+from .views import View, compile_views
 
 
 def compile_rows(
@@ -59,12 +59,7 @@ _kept: Final[Kept[Kernel]] = Kept(256)
 def _compiled(chain: Joined, kinds: Callable[[ValueId], Kind], number: Callable[[Size], int], threads: int) -> Kernel:
     phase, mode = chain.phase, policy.mode()
     space = tuple(number(axis.size) for axis in phase.axes)
-    views: list[tuple[ValueId, View]] = []
-    varying: list[tuple[bool, ...]] = []
-    for read in phase.reads:
-        view, on = compile_view(read.projection, space, FILLS[kinds(read.value)], number)
-        views.append((read.value, view))
-        varying.append(on)
+    views, varying = compile_views(phase, space, kinds, number)
     nodes = [result.node for result in phase.results]
     sliced = Sliced(compile_body(phase.body, nodes, varying, space, number, by_rows=True), views, space, nodes)
     on_numpy = RowsOnNumPy(sliced, chain.is_row, [kinds(result.value) for result in phase.results]).run

@@ -22,10 +22,10 @@ from ...kernels import policy
 from ...kernels.constants import FIXED_POWERS, real_constant
 from ...kernels.kept import Kept
 from .body import compile_body
-from .kinds import DTYPES, FILLS, NumArray, constant
+from .kinds import DTYPES, NumArray, constant
 from .reduce import compile_reduction, identity_array
 from .slices import MappedRun, ReducedRun
-from .views import View, compile_view
+from .views import View, compile_views
 
 Kernel: TypeAlias = Callable[[Mapping[ValueId, Any], Any], tuple[Any, ...]]
 """From the values of a memory, and an array to write the first result over, to the results."""
@@ -61,12 +61,7 @@ def _compiled(phase: Structured, kinds: Callable[[ValueId], Kind], number: Calla
     parallel = space[:-1] if reduces else space
     if 0 in space:
         return _empty(phase, parallel, kinds)
-    views: list[tuple[ValueId, View]] = []
-    varying: list[tuple[bool, ...]] = []
-    for read in phase.reads:
-        view, on = compile_view(read.projection, space, FILLS[kinds(read.value)], number)
-        views.append((read.value, view))
-        varying.append(on)
+    views, varying = compile_views(phase, space, kinds, number)
     if reduces:
         reductions = [compile_reduction(r, phase.body, kinds(r.value)) for r in phase.results]
         body = compile_body(phase.body, [r.node for r in reductions], varying, space, number)

@@ -4,7 +4,7 @@ Axes of the space that the read does not depend on have length 1 in the view, so
 nothing is computed twice.  An affine stage without fills is a strided view of its operand, a reshape is NumPy's (a copy
 only where strides cannot say it), a stage with fills copies the part that is read into a padded box.
 
-Note [Safety of strided views].  `_bounds` computes the least and greatest index on every axis from the sizes; a view is
+Note [Safety of strided views].  `bounds` computes the least and greatest index on every axis from the sizes; a view is
 made only if both lie in the operand.  A projection that leaves it is a bug in Rho and raises AssertionError.
 
 Neighbours: `graph.phases` (Note [Projections]), `structured` (uses one view a read).
@@ -14,16 +14,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from math import prod
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 
 from ....lang.certain import certain
+from ....typechecker.elements import Kind
 from ....typechecker.sizes import Size
-from ...graph.phases import Affine, Projection, Reshaped, Stage
+from ...graph.phases import Affine, Projection, Reshaped, Stage, Structured, ValueId
 from ..pool import room
-from .kinds import NumArray
+from .kinds import FILLS, NumArray
 
 View: TypeAlias = Callable[[Any], Any]
 Numbers: TypeAlias = tuple[int, ...]
@@ -70,6 +72,14 @@ def compile_view(
         return operand
 
     return view, varying[0]
+
+
+def compile_views(
+    phase: Structured, space: Numbers, kinds: Callable[[ValueId], Kind], number: Callable[[Size], int]
+) -> tuple[list[tuple[ValueId, View]], list[tuple[bool, ...]]]:
+    """Of all reads of a phase: the views with what they are of, and which axes of the space each varies on."""
+    made = [compile_view(read.projection, space, FILLS[kinds(read.value)], number) for read in phase.reads]
+    return [(read.value, view) for read, (view, _) in zip(phase.reads, made, strict=True)], [varying for _, varying in made]
 
 
 def _itself(operand: Any) -> Any:
@@ -138,6 +148,23 @@ def _compile_stage(
 ) -> View:
     if isinstance(stage, Reshaped):
         return _reshaped(stage, space, shape, matters, number)
+    known = known_affine(stage, space, shape, matters, number)
+    if 0 in space:
+        return lambda operand: np.empty(space, operand.dtype)
+    low, high = bounds(known)
+    match reach_of(stage, known, low, high):
+        case Reach.INSIDE:
+            return _strided(known)
+        case Reach.AROUND:
+            return _padded(known, low, high, fill)
+        case Reach.FAR:
+            return _fetched(known, fill)
+
+
+def known_affine(
+    stage: Affine, space: Numbers, shape: Numbers, matters: Sequence[bool], number: Callable[[Size], int]
+) -> KnownAffine:
+    """A stage in numbers; indices that do not matter are 0."""
     coefficients = [[0] * len(space) for _ in shape]
     constants = [0] * len(shape)
     for place, (row, index) in enumerate(zip(coefficients, stage.indices, strict=True)):
@@ -147,19 +174,26 @@ def _compile_stage(
         for term in index.terms:
             if space[term.axis] != 1:
                 row[term.axis] += term.coefficient
-    known = KnownAffine(space, shape, tuple(map(tuple, coefficients)), tuple(constants))
-    if 0 in space:
-        return lambda operand: np.empty(space, operand.dtype)
-    low, high = _bounds(known)
-    if all(a >= 0 and b < n for a, b, n in zip(low, high, shape, strict=True)):
-        return _strided(known)
-    certain(stage.fills, f"a read stays in its operand: {low} to {high} of {shape}")
-    if prod(b - a + 1 for a, b in zip(low, high, strict=True)) <= PADDING_LIMIT * max(prod(space), 64):
-        return _padded(known, low, high, fill)
-    return _fetched(known, fill)
+    return KnownAffine(space, shape, tuple(map(tuple, coefficients)), tuple(constants))
 
 
-def _bounds(stage: KnownAffine) -> tuple[Numbers, Numbers]:
+class Reach(Enum):
+    """How far a read goes beyond its operand."""
+
+    INSIDE = "not at all"
+    AROUND = "so little that the operand is padded"
+    FAR = "so far that items are fetched one by one"
+
+
+def reach_of(stage: Affine, known: KnownAffine, low: Numbers, high: Numbers) -> Reach:
+    if all(a >= 0 and b < n for a, b, n in zip(low, high, known.shape, strict=True)):
+        return Reach.INSIDE
+    certain(stage.fills, f"a read stays in its operand: {low} to {high} of {known.shape}")
+    near = prod(b - a + 1 for a, b in zip(low, high, strict=True)) <= PADDING_LIMIT * max(prod(known.space), 64)
+    return Reach.AROUND if near else Reach.FAR
+
+
+def bounds(stage: KnownAffine) -> tuple[Numbers, Numbers]:
     """The least and greatest index of each target axis over a space that is not empty."""
     low, high = list(stage.constants), list(stage.constants)
     for axis, row in enumerate(stage.coefficients):

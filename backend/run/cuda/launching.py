@@ -31,11 +31,11 @@ from ...loops.lower.card_rows import card_rows
 from ...loops.lower.cards import card_kernel, most_of
 from ...loops.lower.rows import RowsCode
 from ...loops.orders import MOST
-from ..cpu.kinds import DTYPES, FILLS
+from ..cpu.kinds import DTYPES
 from ..cpu.layouts import contiguous
 from ..cpu.reduce import identity_array
 from ..cpu.structured import Kernel as Run
-from .layouts import Placed, Reading, compile_reading
+from .layouts import Placed, Reading, compile_readings
 from .modules import Modules
 
 Values: TypeAlias = Mapping[ValueId, Any]
@@ -52,9 +52,7 @@ def compile_structured(
     reduces = any(a.kind is AxisKind.REDUCE for a in phase.axes)
     if 0 in space:
         return _empty(xp, phase, space[:-1] if reduces else space, kinds)
-    reads = [
-        (read.value, compile_reading(xp, read.projection, space, FILLS[kinds(read.value)], number)) for read in phase.reads
-    ]  # fmt: skip
+    reads = compile_readings(xp, phase, space, kinds, number)
     if not reduces and all(isinstance(phase.body[r.node], ReadNode) for r in phase.results):
         return _renaming(xp, phase, reads)
     body = build_body(phase, complexes=True)

@@ -18,10 +18,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ....lang.certain import certain
+from ....typechecker.elements import Kind
 from ....typechecker.sizes import Size
-from ...graph.phases import Affine, Projection, Reshaped, Stage
-from ..cpu.views import PADDING_LIMIT, KnownAffine, points_inside
+from ...graph.phases import Affine, Projection, Reshaped, Stage, Structured, ValueId
+from ..cpu.kinds import FILLS
+from ..cpu.views import KnownAffine, Reach, bounds, known_affine, points_inside, reach_of
 
 Numbers: TypeAlias = tuple[int, ...]
 
@@ -72,38 +73,30 @@ def compile_reading(xp: Any, projection: Projection, space: Numbers, fill: int, 
     return read
 
 
+def compile_readings(xp: Any, phase: Structured, space: Numbers, kinds: Callable[[ValueId], Kind], number: Callable[[Size], int]
+                     ) -> list[tuple[ValueId, Reading]]:  # fmt: skip
+    """Of all reads of a phase."""
+    return [
+        (read.value, compile_reading(xp, read.projection, space, FILLS[kinds(read.value)], number)) for read in phase.reads
+    ]  # fmt: skip
+
+
 def _compile_stage(
     xp: Any, stage: Stage, space: Numbers, shape: Numbers, fill: int, number: Callable[[Size], int]
 ) -> Callable[[Placed], Placed]:
     if isinstance(stage, Reshaped):
         return lambda placed: _reshaped(xp, placed, space)
-    coefficients = [[0] * len(space) for _ in shape]
-    constants = [number(index.constant) for index in stage.indices]
-    for row, index in zip(coefficients, stage.indices, strict=True):
-        for term in index.terms:
-            if space[term.axis] != 1:
-                row[term.axis] += term.coefficient
-    known = KnownAffine(space, shape, tuple(map(tuple, coefficients)), tuple(constants))
+    known = known_affine(stage, space, shape, (True,) * len(shape), number)
     if 0 in space:
         return lambda placed: Placed(placed.array, 0, space, (0,) * len(space))
-    low, high = _bounds(known)
-    if all(a >= 0 and b < n for a, b, n in zip(low, high, shape, strict=True)):
-        return lambda placed: _moved(placed, known)
-    certain(stage.fills, f"a read stays in its operand: {low} to {high} of {shape}")
-    if prod(b - a + 1 for a, b in zip(low, high, strict=True)) <= PADDING_LIMIT * max(prod(space), 64):
-        return lambda placed: _padded(xp, placed, known, low, high, fill)
-    return lambda placed: _fetched(xp, placed, known, fill)
-
-
-def _bounds(stage: KnownAffine) -> tuple[Numbers, Numbers]:
-    """The least and greatest index of each target axis over a space that is not empty."""
-    low, high = list(stage.constants), list(stage.constants)
-    for axis, row in enumerate(stage.coefficients):
-        for coefficient, size in zip(row, stage.space, strict=True):
-            reach = coefficient * (size - 1)
-            low[axis] += min(reach, 0)
-            high[axis] += max(reach, 0)
-    return tuple(low), tuple(high)
+    low, high = bounds(known)
+    match reach_of(stage, known, low, high):
+        case Reach.INSIDE:
+            return lambda placed: _moved(placed, known)
+        case Reach.AROUND:
+            return lambda placed: _padded(xp, placed, known, low, high, fill)
+        case Reach.FAR:
+            return lambda placed: _fetched(xp, placed, known, fill)
 
 
 def _moved(placed: Placed, stage: KnownAffine) -> Placed:

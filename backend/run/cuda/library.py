@@ -36,7 +36,7 @@ def compile_library(xp: Any, modules: Modules, phase: LibraryPhase, types: Types
     condition = LIBRARY.get(phase.op)
     if condition is None or not condition(phase, types.types):
         return None
-    implementation, call, operands = IMPLEMENTATIONS[phase.op], Call(xp, modules, phase, types), phase.args
+    implementation, call, operands = IMPLEMENTATIONS[phase.op], Call(phase, xp, modules, types), phase.args
 
     def run(memory: Any, overwrite: Any) -> Arrays:
         try:

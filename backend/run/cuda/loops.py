@@ -15,10 +15,9 @@ from typing import Any, Final
 from ...graph import traverse
 from ...graph.phases import Constant, Loop, ValueId
 from ...kernels.loops import build_loop, merge_loop
-from ..cpu.kinds import FILLS
 from ..device import Types
 from .launching import Launch
-from .layouts import compile_reading, whole
+from .layouts import compile_readings, whole
 from .modules import Modules
 from .regions import LoopRunner, compile_region
 
@@ -42,9 +41,7 @@ def compile_loop(
     space = tuple(number(axis.size) for axis in phase.axes)
     if 0 in space:
         return None
-    reads = [
-        (read.value, compile_reading(xp, read.projection, space, FILLS[kinds(read.value)], number)) for read in phase.reads
-    ]  # fmt: skip
+    reads = compile_readings(xp, phase, space, kinds, number)
     operands = [kinds(read.value) for read in phase.reads]
     sizes = [number(size) for size in body.sizes]
     launch = Launch(xp, modules, body, reads, space, operands, sizes, None)

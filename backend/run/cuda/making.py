@@ -18,7 +18,7 @@ _PIECE: Final = 1 << 22
 
 
 def size_vector(call: Call, arrays: Any) -> Any:
-    return call.xp.asarray(np.array(call.sizes(), np.int64).reshape(call.shape()))
+    return call.xp.asarray(np.array(call.sizes(call.types), np.int64).reshape(call.shape()))
 
 
 def random(call: Call, arrays: Any) -> Any:

@@ -12,10 +12,9 @@ from ....typechecker.elements import Kind
 from ....typechecker.sizes import Size
 from ...graph.chains import LONGEST, Joined
 from ...kernels.build import build_body
-from ..cpu.kinds import FILLS
 from ..device import Kernel
 from .launching import Launch
-from .layouts import compile_reading
+from .layouts import compile_readings
 from .modules import Modules
 
 
@@ -27,9 +26,7 @@ def compile_rows(
     space = tuple(number(axis.size) for axis in phase.axes)
     if body is None or 0 in space or space[-1] > LONGEST:
         return None
-    reads = [
-        (read.value, compile_reading(xp, read.projection, space, FILLS[kinds(read.value)], number)) for read in phase.reads
-    ]  # fmt: skip
+    reads = compile_readings(xp, phase, space, kinds, number)
     operands, scalars = [kinds(read.value) for read in phase.reads], [number(size) for size in body.sizes]
     launch = Launch(xp, modules, body, reads, space, operands, scalars, None, chain.is_row)
     return lambda values, overwrite: launch.run(values, None)
