@@ -73,7 +73,7 @@ class Session:
         self, checked: Checked, request: Request, detail: PlanDetail = PlanDetail.STEPS, scheduling: Scheduling | None = None
     ) -> Loaded:
         """Find the files, bind the sizes from their headers, check the guards, plan, check the bounds on memory and time.  With
-        sizes in the request headers say only the others, and what is planned cannot be run.
+        sizes in the request, or inputs without files, headers say only the others, and what is planned cannot be run.
 
         Raises Refused (guard, permission, bound, type of a file), RunFailed (a file that cannot be read) or LackingSizes (of a
         request with sizes)."""
@@ -86,7 +86,7 @@ class Session:
         files: Mapping[str, InputFile] = {}
         folder, settings = self.folder_of(checked.source), settings_of(core, request.params)
         shapes = {name: array.shape for name, array in settings.arrays.items()}
-        if request.sizes:
+        if request.sizes or any(entry.path is None and entry.name not in request.inputs for entry in core.data):
             from .execution.sizing import headers_in, sized
 
             numbers, headers = {**settings.sizes, **request.sizes}, headers_in(folder, self.permissions, request.inputs)

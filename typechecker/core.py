@@ -399,9 +399,10 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class Print:
-    """Print a value; effects keep the order of the block."""
+    """Print a value; effects keep the order of the block.  `goes_on`: is it one of several with the value printed before it?"""
 
     arg: ValueId
+    goes_on: bool = False
 
 
 Op: TypeAlias = (

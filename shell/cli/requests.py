@@ -101,16 +101,20 @@ def data_file(path: str) -> str:
     return split_member(path)[0]
 
 
-def check_names(core: Core, request: Request, instead: str = "") -> None:
-    """Every name of the request exists in the program, and every input has a file, unless sizes are given instead.
+def check_names(core: Core, request: Request, *, planned: bool = False) -> None:
+    """Every name of the request exists in the program, and every input has a file.
 
-    `instead`: options that would do as well as files."""
+    `planned`: nothing runs, so sizes do as well as files, and an input of a fixed shape needs neither."""
     check_given(core, request)
-    missing = [entry.name for entry in core.data if entry.path is None and entry.name not in request.inputs]
-    if missing and not request.sizes:
-        needed = [" ".join(f"--in {name}=PATH" for name in missing), *([instead] if instead else [])]
-        which = "input" if len(missing) == 1 else "inputs"
-        message = f"no file is named for the {which} {_listed(missing)} of this program"
+    missing = [entry for entry in core.data if entry.path is None and entry.name not in request.inputs]
+    if planned:
+        fixed = {entry.name for entry in missing if not any(size.variables() for size in core.types[entry.value].shape)}
+        missing = [] if request.sizes else [entry for entry in missing if entry.name not in fixed]
+    if missing:
+        names, instead = [entry.name for entry in missing], size_options(core) if planned else ""
+        needed = [" ".join(f"--in {name}=PATH" for name in names), *([instead] if instead else [])]
+        which = "input" if len(names) == 1 else "inputs"
+        message = f"no file is named for the {which} {_listed(names)} of this program"
         raise UsageError(message, f"give {', or '.join(needed)}")
 
 

@@ -9,6 +9,8 @@ Neighbours: `shell.session` (checks, loads, runs), `backend.run.prepared` (runs 
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
+from itertools import takewhile
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -18,6 +20,7 @@ from ...backend.run.prepared import PreparedPlan
 from ...backend.run.values import Array, to_numpy
 from ...lang.diagnostics import Rejected, RhoError
 from ...lang.source import Source
+from ...typechecker.core import Core, Print
 from ..cli.requests import Request
 from ..cli.sources import EVAL
 from ..execution.folded import folded_results
@@ -32,18 +35,18 @@ MOST_KEPT: Final = 256
 class _Constant:
     """A text whose value is known; every caller has a copy."""
 
-    def __init__(self, value: NumArray | None) -> None:
-        self._value = value
+    def __init__(self, values: Sequence[NumArray]) -> None:
+        self._values = values
 
     def value(self) -> Any:
-        return None if self._value is None else self._value.copy()
+        return _as_one([value.copy() for value in self._values])
 
 
 class _Planned:
     """A text that is run; prepared for one run at a time."""
 
     def __init__(self, loaded: Loaded) -> None:
-        self._loaded = loaded
+        self._loaded, self._several = loaded, _several(loaded.core)
         self._free: list[PreparedPlan] = []
 
     def value(self) -> Any:
@@ -55,7 +58,7 @@ class _Planned:
             printed = prepared.run({}).printed
         finally:
             self._free.append(prepared)
-        return printed[-1].value if printed else None
+        return _as_one([shown.value for shown in printed[-self._several :]])
 
 
 _Kept: TypeAlias = "_Constant | _Planned"
@@ -65,7 +68,8 @@ _SESSION: Final = Session()
 
 
 def evaluate(text: str, session: Session | None = None) -> Any:
-    """The value that a program's text shows last, as an array; None if it shows nothing.
+    """The value that a program's text shows last, as an array; several that are one result (`⎕qr A`) as a tuple, as from a
+    compiled function; None if it shows nothing.
 
     Rejected, Refused, RunFailed: as for any program.  The array is the caller's own."""
     session = session or _SESSION
@@ -86,7 +90,7 @@ def evaluate(text: str, session: Session | None = None) -> Any:
         loaded = session.load(checked, Request())
         if core.inputs or core.schedules or len(checked.sources) > 1:
             printed = session.run(loaded).printed
-            return _as_numpy(printed[-1].value) if printed else None
+            return _as_one([_as_numpy(shown.value) for shown in printed[-_several(core) :]])
         with _lock:
             made = _kept[session, text] = _made(loaded)
             while len(_kept) > MOST_KEPT:
@@ -100,7 +104,17 @@ def _made(loaded: Loaded) -> _Kept:
     folded = folded_results(loaded.bound)
     if folded is None:
         return _Planned(loaded)
-    return _Constant(_as_numpy(folded[0][-1]) if folded[0] else None)
+    return _Constant([_as_numpy(value) for value in folded[0][-_several(loaded.core) :]])
+
+
+def _several(core: Core) -> int:
+    """How many of the printed values are the last one."""
+    printed = [op for op in core.block.ops if isinstance(op, Print)]
+    return 1 + len([*takewhile(lambda shown: shown.goes_on, reversed(printed))])
+
+
+def _as_one(values: Sequence[Any]) -> Any:
+    return tuple(values) if len(values) > 1 else values[0] if values else None
 
 
 def _as_numpy(value: Any) -> NumArray:

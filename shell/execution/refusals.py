@@ -82,14 +82,15 @@ def refuse_memory(
     of_files = [f"of these {_exact(files.bytes)} are for {files.which}"] if files.bytes else []
     fitting = _fitting(candidate, lambda bound: _planned_peak(bound) + files.bytes, allowed)
     tiles = [_streams_note(candidate, streams)] if streams is not None and streams.why else []
-    notes = [*of_files, *_sizes_note(candidate), *fitting, *tiles]
-    message = f"this program needs {_exact(need)} at once, and {has}"
+    held = [f"with all of its values in memory, {note}" for note in fitting] if tiles else fitting
+    notes = [*of_files, *_sizes_note(candidate), *held, *tiles]
+    message = f"this program needs {_exact(need)} at once{' with all of its values in memory' if tiles else ''}, and {has}"
     span, label = (labels[0].span, labels[0].message) if labels else (Span(candidate.main.name, 0, 0), "")
     raise Refused([Diagnostic(Code.E702, message, span, label=label, labels=tuple(labels[1:]), notes=tuple(notes))])
 
 
 def _streams_note(candidate: Candidate, streams: CannotStream) -> str:
-    """The phase that cannot stream: `it cannot stream from its files: `⍋x` needs it as a whole`."""
+    """The phase that cannot stream: `it cannot stream from its files: `⍋x` needs all of its argument at once`."""
     phase = streams.phase
     shown = f"output {phase.name}" if isinstance(phase, Output) else _text(candidate, phase.span)
     advice = _file_advice(candidate, phase.name) if isinstance(phase, Output) else ""

@@ -12,7 +12,7 @@ from ..cli.arguments import Arguments, UsageError
 from ..cli.console import Console
 from ..cli.exits import Exit
 from ..cli.overwriting import require_unread
-from ..cli.requests import check_names, needs_sizes, permissions_of, request_of, size_options
+from ..cli.requests import check_names, needs_sizes, permissions_of, request_of
 from ..cli.results import wants_json, write_whole
 from ..cli.sources import Undecodable, read_source
 from ..display.plan_output import picture, picture_asked, plan_lines
@@ -67,7 +67,7 @@ def run(arguments: Arguments, console: Console) -> Exit:
         messages.refuse(arguments, console, checked.diagnostics, checked.sources)
         return Exit.REJECTED
     messages.show(console, checked.diagnostics, checked.sources)
-    check_names(checked.core, request, size_options(checked.core))
+    check_names(checked.core, request, planned=True)
     try:
         with planning(console), let_go(None if scheduling is None else scheduling.cluster):
             known = Scheduling(Use.CHECK) if arguments.has("--pareto") or arguments.has("--explain-cut") else scheduling

@@ -17,7 +17,7 @@ from ..cli import messages
 from ..cli.arguments import Arguments, UsageError
 from ..cli.console import Console
 from ..cli.exits import Exit
-from ..cli.requests import check_names, permissions_of, request_of, size_options
+from ..cli.requests import check_names, permissions_of, request_of
 from ..cli.results import to_json, wants_json
 from ..cli.sources import Undecodable, read_source
 from ..display.progress import planning
@@ -82,7 +82,7 @@ def _program(arguments: Arguments, console: Console, plan: Plan, path: str) -> L
     if checked.core is None:
         messages.refuse(arguments, console, checked.diagnostics, checked.sources)
         return None
-    check_names(checked.core, request, size_options(checked.core))
+    check_names(checked.core, request, planned=True)
     with_passes = path if plan.stores else None  # such a plan is compared with what is made with its tiles
     return session.load(checked, request, scheduling=Scheduling(Use.CHECK, plan=with_passes))
 

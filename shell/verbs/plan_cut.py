@@ -57,7 +57,8 @@ def phases_of(asked: str, loaded: Loaded) -> list[Phase]:
         guess = nearest(asked, sorted(names))
         known = f"name one of {', '.join(sorted(names))}, or a line" if names else "give the number of a line"
         hint = f"did you mean `{guess}`?" if guess else known
-        raise UsageError(f"--explain-cut {asked}: no phase makes a value of this name by itself", hint)
+        message = f"--explain-cut {asked}: no phase makes a value of this name; it may be fused into one that reads it"
+        raise UsageError(message, hint)
     return names[asked]
 
 

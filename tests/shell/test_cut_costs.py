@@ -87,8 +87,8 @@ def test_what_is_not_cut(rho: Rho, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("phase", "more", "message"),
     [
-        ("cc", (), "no phase makes a value of this name by itself\n  did you mean `c`?"),
-        ("a", (), "no phase makes a value of this name by itself"),
+        ("cc", (), "no phase makes a value of this name; it may be fused into one that reads it\n  did you mean `c`?"),
+        ("a", (), "no phase makes a value of this name; it may be fused into one that reads it"),
         ("1", (), "no phase is computed on line 1\n  there is work on lines 3, 4, 5, 6"),
         ("c", ("--pareto", "time,energy"), "--pareto is for a plan"),
         ("c", ("--format", "svg"), "is shown as text or json"),

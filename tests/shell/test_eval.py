@@ -86,3 +86,16 @@ def test_many_threads() -> None:
     for thread in threads:
         thread.join()
     assert wrong == []
+
+
+@pytest.mark.parametrize("text", ["⎕slogdet {}", "⎕qr {}", "⎕svd {}", "⎕eigh {}", "({} ⋄ 2)", "(1 ⋄ 2 ⋄ 'a')"])
+def test_a_result_of_several_parts_is_a_tuple_as_of_a_function(text: str) -> None:
+    text = text.format("3 3⍴4.0 1 2 1 5 3 2 3 6")
+    given, compiled = rho.eval(text), rho.compile(f"{{d←⍵ ⋄ {text}}}")(1.0)
+    assert isinstance(given, tuple) and len(given) == len(compiled)
+    assert all(np.array_equal(one, other) for one, other in zip(given, compiled, strict=True))
+    assert isinstance(rho.eval(f'use stats\n{text}'), tuple)
+
+
+def test_values_shown_by_calls_of_one_function_are_not_one_result() -> None:
+    assert rho.eval("f ← {⎕←⍵}\nf 1\nf 2") == 2

@@ -39,6 +39,17 @@ def written(folder: Path, *directives: str, text: str = PROGRAM) -> str:
 # ------------------------------------------------------------------------------------------- options
 
 
+def test_a_plan_of_fixed_sizes_needs_neither_files_nor_sizes(folder: Path, rho: Rho) -> None:
+    (folder / "f.rho").write_text("input x : f64[1000]\noutput r ← +/x\n", encoding="utf-8")
+    planned = rho("plan", "f.rho")
+    assert planned.code == 0 and "1,000 points" in planned.out
+    assert "give --in x=PATH" in rho("run", "f.rho").err
+    (folder / "f.rho").write_text("input x : f64[10]\ninput y : f64[n]\n+/x\n+/y\n", encoding="utf-8")
+    refused = rho("plan", "f.rho")
+    assert refused.code == 2 and "for the input `y`" in refused.err and "--size n=N" in refused.err
+
+
+
 def test_the_objective_of_the_command_line_is_that_of_an_instance(folder: Path, rho: Rho) -> None:
     assert rho("plan", "--instance", "i.json", "--json").json()["objective"] == {"latency": 100}
     asked = rho("plan", "--instance", "i.json", "--json", "--objective", "machines", "--objective", "latency").json()
@@ -50,7 +61,8 @@ def test_two_links_the_same_way_are_one_too_many(folder: Path, rho: Rho) -> None
     links = [{"src": "home", "dst": "far", "latency": ticks} for ticks in (20, 1)]
     (folder / "i.json").write_text(json.dumps({**INSTANCE, "links": links}), encoding="utf-8")
     ran = rho("plan", "--instance", "i.json")
-    assert ran.code == 2 and "error[E705]: i.json: links[1]: leads from `home` to `far`, as links[0] does" in ran.err
+    assert ran.code == 2 and "error[E705]: links[1]: leads from `home` to `far`, as links[0] does" in ran.err
+    assert "i.json" in ran.err
     links[1] = {"src": "far", "dst": "home", "latency": 1}
     (folder / "i.json").write_text(json.dumps({**INSTANCE, "links": links}), encoding="utf-8")
     assert rho("plan", "--instance", "i.json").code == 0

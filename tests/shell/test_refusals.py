@@ -90,3 +90,12 @@ def test_the_param_that_makes_it_long_is_named(rho: Rho, tmp_path: Path) -> None
     ran = rho("run", str(program), "--max-time", "5")
     assert ran.code == 4
     assert re.search(r"at most p≤\d+ would fit", ran.err)
+
+
+def test_what_fits_in_memory_is_told_apart_from_why_tiles_do_not(rho: Rho, tmp_path: Path) -> None:
+    (tmp_path / "u.rho").write_text("input x : f64[n]\n+/∪x\n", encoding="utf-8")
+    np.save(tmp_path / "x.npy", np.arange(100_000.0))
+    refused = rho("run", str(tmp_path / "u.rho"), "--in", f"x={tmp_path / 'x.npy'}", "--max-memory", "200kB").err
+    assert "at once with all of its values in memory, and the limit is" in refused
+    assert "= with all of its values in memory, at most n≤" in refused
+    assert "= it cannot stream from its files: `∪` needs all of its argument at once" in refused

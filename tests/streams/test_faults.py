@@ -148,13 +148,13 @@ def test_a_check_that_fails_in_a_later_tile(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("input x : f64[n] where n ≥ 8\ng ← ⍋x∘.+0 1\noutput g", "`⍋` needs it as a whole"),
-        ("input x : f64[n] where n ≥ 8\ny ← (2×x)[⍋x]\noutput y", "needs it as a whole"),
-        ("input x : f64[n] where n ≥ 8\nx", "needs it as a whole"),
+        ("input x : f64[n] where n ≥ 8\ng ← ⍋x∘.+0 1\noutput g", "`⍋` needs all of its argument at once"),
+        ("input x : f64[n] where n ≥ 8\ny ← (2×x)[⍋x]\noutput y", "needs all of its argument at once"),
+        ("input x : f64[n] where n ≥ 8\nx", "needs all of its argument at once"),
         ("input x : f64[n] where n ≥ 8\n{⍵+(+/x-⍵)÷≢x}⍣(9 ⋄ {1e¯9>|⍺-⍵}) ⊢ 0.0", "is known only when it runs"),
         ("input x : f64[n] where n ≥ 8\n{⍵+(+/x-⍵)÷≢x}⍣\\9 ⊢ 0.0", "in each iteration, and all its states are kept"),
         ("input x : f64[n] where n ≥ 8\n{⍵+(+/x-⍵)÷≢x}⍣9999 ⊢ 0.0", "9,999 iterations are too many"),
-        ("input x : f64[n] where n ≥ 8\nz ← x+⌽x\noutput z", "bytes for a row"),
+        ("input x : f64[n] where n ≥ 8\nz ← x+⌽x\noutput z", "bytes for a tile of one row"),
     ],
 )
 def test_what_cannot_stream_is_named(folder: Path, text: str, said: str) -> None:

@@ -102,7 +102,7 @@ def test_a_stored_plan_that_does_not_fit_is_not_replaced(tmp_path: Path, capsys:
 def test_what_might_not_fit_is_refused_by_name(folder: Path) -> None:
     with pytest.raises(Refused, match="E702") as caught:
         loaded(_X + "y ← (x>0.5)/x\ny", folder, LIMIT)
-    assert any("printing" in note or "Print" in note or "whole" in note for note in caught.value.diagnostics[0].notes)
+    assert any("printing" in note or "Print" in note or "at once" in note for note in caught.value.diagnostics[0].notes)
 
 
 def test_what_fits_with_no_tile_is_refused_at_the_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,6 +113,6 @@ def test_what_fits_with_no_tile_is_refused_at_the_first(tmp_path: Path, monkeypa
     monkeypatch.setattr(planning, "key_of", lambda *given: (tiles.append(given[-1]), real(*given))[1])
     with pytest.raises(Refused) as refused:
         loaded("input y : f64[n]\nv ← (⍳≢y)+0.0\n+/(v>0.25)/v\n+/(v>0.25)/y", tmp_path, 100_000)
-    note = "it cannot stream from its files: `/` needs 2,048 bytes for a row, beside 100,352 of whole values"
-    assert note in refused.value.diagnostics[0].notes
+    note = "`/` needs 2,048 bytes for a tile of one row, beside 100,352 bytes of values that are kept whole"
+    assert f"it cannot stream from its files: {note}" in refused.value.diagnostics[0].notes
     assert len(tiles) < 100

@@ -89,7 +89,7 @@ def test_what_a_block_of_text_takes_is_in_the_plan(folder: Path) -> None:
     assert loaded(TEXTS["a vector"], folder, TextSink.beside // 2).plan.stores
     with pytest.raises(Refused, match="E702") as caught:
         loaded(TEXTS["a vector"], folder, TextSink.beside // 2, suffix="csv")
-    assert "bytes for 4,096 rows" in " ".join(caught.value.diagnostics[0].notes)
+    assert "bytes for a tile of 4,096 rows" in " ".join(caught.value.diagnostics[0].notes)
 
 
 @pytest.mark.parametrize(

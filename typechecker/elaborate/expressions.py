@@ -180,8 +180,8 @@ def print_value(ctx: Context, value: Value, span: Span) -> Value:
             notes=("how often and in which order an operator applies its function is not fixed: print the result instead",),
         )
         return value
-    for item in leaves(value):
-        ctx.builder.effect(Print(ctx.builder.to_number(item, span).value))
+    for place, item in enumerate(leaves(value)):
+        ctx.builder.effect(Print(ctx.builder.to_number(item, span).value, goes_on=place > 0))
     ctx.printed_at = ctx.nodes
     return value
 

@@ -174,7 +174,7 @@ class _Builder:
             return
         if isinstance(maker, Input) or not self.fits(self.bytes(value)):
             help = _HELP.get(wanted.op, "") if isinstance(wanted, LibraryPhase) else ""
-            raise CannotStream(wanted, f"needs it as a whole{help}")
+            raise CannotStream(wanted, f"needs all of its argument at once{help}")
         self.ends.append((self.flows[value], self.kept(maker, Ends.COLLECTED, value)))
         self.there[value] = self.flows[value] + 1
 

@@ -247,9 +247,9 @@ def _unit(asked: Streaming, flow: Flow, one: Pass, device: Device) -> PlannedUni
 
 def _needs(asked: Streaming, flow: Flow, one: Pass, rows: int, need: int) -> CannotStream:
     """Tiles of so many rows do not fit, and there are none of fewer."""
-    many = "a row" if rows == 1 else f"{rows:,} rows"
-    beside = f", beside {whole:,} of whole values" if (whole := _whole_bytes(flow, one)) else ""
-    return CannotStream(_worst(flow, one, rows), f"needs {need:,} bytes for {many}{_store_takes(asked, one)}{beside}")
+    many = "one row" if rows == 1 else f"{rows:,} rows"
+    beside = f", beside {whole:,} bytes of values that are kept whole" if (whole := _whole_bytes(flow, one)) else ""
+    return CannotStream(_worst(flow, one, rows), f"needs {need:,} bytes for a tile of {many}{_store_takes(asked, one)}{beside}")
 
 
 def _whole_bytes(flow: Flow, one: Pass) -> int:
