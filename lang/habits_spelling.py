@@ -32,10 +32,12 @@ def applied(found: Groups) -> str:
     """A call of a function of another language; where it has no spelling, its usual one with "…" for the arguments."""
     from .foreign import rho_of
 
-    word, text = found["w"], rho_of(found["all"])
-    if text is None or text == found["all"]:
+    word, asked = found["w"], found["all"].replace("⍵", "omega_").replace("⍺", "alpha_")  # names that Python can read
+    text = rho_of(asked)
+    if text is None or text == asked:
         several = next((template for (one, _), template in CALLS.items() if one == word), "")
         return f"{WORDS[word].rstrip(',')}…" if word in WORDS else re.sub(r"\{\d\}", "…", several) or f"…{JOINED.get(word, '')}…"
+    text = text.replace("omega_", "⍵").replace("alpha_", "⍺")
     return f"({text})" if found["after"] else text
 
 

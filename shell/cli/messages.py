@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, Refused, Rejected, RhoError
@@ -25,8 +27,29 @@ def show(console: Console, diagnostics: Sequence[Diagnostic], sources: Mapping[s
 
 def refuse(arguments: Arguments, console: Console, diagnostics: Sequence[Diagnostic], sources: Mapping[str, Source]) -> None:
     """Show why a command has no result; whoever asked for JSON gets an object all the same."""
+    given = {name: path for name, _, path in (word.partition("=") for word in arguments.values("--in"))}
+    diagnostics = with_options(diagnostics, sources, given)
     show(console, diagnostics, sources)
     answer(arguments, console, diagnostics, sources)
+
+
+def with_options(
+    diagnostics: Sequence[Diagnostic], sources: Mapping[str, Source], inputs: Mapping[str, str]
+) -> tuple[Diagnostic, ...]:  # fmt: skip
+    """The diagnostics; what is said of a file at the line of its input names the `--in` that gave the file, if one did."""
+    return tuple([_with_option(found, sources, inputs) for found in diagnostics])
+
+
+def _with_option(found: Diagnostic, sources: Mapping[str, Source], inputs: Mapping[str, str]) -> Diagnostic:
+    source = sources.get(found.span.file)
+    declared = None if source is None or found.code not in _OF_FILES else _INPUT.match(source.text, found.span.start)
+    if declared is None or declared[1] not in inputs:
+        return found
+    return replace(found, notes=(*found.notes, f"the file is that of `--in {declared[1]}={inputs[declared[1]]}`"))
+
+
+_OF_FILES = frozenset({Code.E704, Code.E705, Code.E706})
+_INPUT = re.compile(r"[ \t]*input[ \t]+(\w+)")
 
 
 def answer(arguments: Arguments, console: Console, diagnostics: Sequence[Diagnostic], sources: Mapping[str, Source]) -> None:

@@ -18,6 +18,7 @@ from .showing import showing
 _PACKAGE: Final = __name__.removesuffix(".shell.embedding.clusters")
 _ROOMS: Final = (f"{_PACKAGE}.shell.", f"{_PACKAGE}.backend.")
 
+
 def _warn(words: str) -> None:
     """Of the line that called Rho."""
     frame, level = sys._getframe(1), 2

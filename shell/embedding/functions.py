@@ -29,16 +29,16 @@ from ..execution.machine import cores
 from ..session import Session
 from ..stages import Checked
 from .arrays import as_array
-from .showing import showing
+from .own_text import FUNCTION, LEFT, NAMED, RESULT, RIGHT, OwnText
+from .showing import E, showing
 
 MOST_KEPT: Final = 256
 """Combinations of argument types that one function keeps prepared; the oldest goes first."""
 _NAME: Final = "<rho.compile>"
-_FUNCTION, _LEFT, _RIGHT, _RESULT = "∆function", "∆left", "∆right", "∆result"
 _CALLED: Final = ("the argument", "the left argument", "the right argument")
 
 _NUMBERS: Final = "biufc"
-_NAMES: Final = ((), (_RIGHT,), (_LEFT, _RIGHT))
+_NAMES: Final = ((), (RIGHT,), (LEFT, RIGHT))
 
 Type: TypeAlias = tuple[Kind, tuple[int, ...]]
 Key: TypeAlias = tuple[tuple[Any, tuple[int, ...]], ...]
@@ -85,6 +85,7 @@ class Function:
         self._ready: dict[Key, _Ready] = {}
         self._latest: Callable[..., Any] = no_call
         self._sources: Mapping[str, Source] = {}
+        self._own = OwnText.of(_NAME, _statements(text))
 
     def __repr__(self) -> str:
         return f"rho.compile({self.text!r})"
@@ -94,7 +95,7 @@ class Function:
             found = self._latest(*arguments)
             return found if found is not OTHER else self._call(arguments)
         except RhoError as error:
-            raise showing(error, self._sources) from None
+            raise _shown(error, self._own, self._sources) from None
 
     def _call(self, arguments: tuple[object, ...]) -> Any:
         """A call that is not like the one before it."""
@@ -117,8 +118,8 @@ class Function:
         numbers of types."""
         if not 1 <= len(types) <= 2:
             raise TypeError(f"a Rho function takes one argument or two: give the type of each, not {len(types)} types")
-        checked = _accepted(self._session, self._program(types, None))
-        return checked.types[_RESULT]
+        checked = _accepted(self._session, self._own, self._program(types, None))
+        return checked.types[RESULT]
 
     def _prepared(self, key: Key, arrays: list[np.ndarray[Any, Any]]) -> _Ready:
         types = tuple((as_array(array, _CALLED[len(arrays) - 1 + place])[1], array.shape) for place, array in enumerate(arrays))
@@ -131,13 +132,13 @@ class Function:
 
     def _prepare(self, types: tuple[Type, ...]) -> _Ready:
         texts = tuple(_type_text(kind, shape) for kind, shape in types)
-        outputs: tuple[str, ...] = (_RESULT,)
+        outputs: tuple[str, ...] = (RESULT,)
         items = 0
         checked = self._session.check(self._program(texts, outputs))
         if checked.core is None:  # a tuple, or wrong: then it is said without an output that nobody wrote
-            items = _tuple_items(_accepted(self._session, self._program(texts, None)))
-            outputs = tuple(f"{_RESULT}{place}" for place in range(items)) if items else outputs
-            checked = _accepted(self._session, self._program(texts, outputs))
+            items = _tuple_items(_accepted(self._session, self._own, self._program(texts, None)))
+            outputs = tuple(f"{RESULT}{place}" for place in range(items)) if items else outputs
+            checked = _accepted(self._session, self._own, self._program(texts, outputs))
         core, self._sources = checked.core, checked.sources
         assert core is not None
         shapes = dict(zip(_NAMES[len(types)], [shape for _, shape in types], strict=True))
@@ -149,12 +150,12 @@ class Function:
         """The text's statements, the last one named; the application to inputs of these types."""
         *before, last = _statements(self.text)
         names = _NAMES[len(types)]
-        applied = f"{_FUNCTION} {_RIGHT}" if len(types) == 1 else f"{_LEFT} {_FUNCTION} {_RIGHT}"
-        bound = outputs or (_RESULT,)
+        applied = f"{FUNCTION} {RIGHT}" if len(types) == 1 else f"{LEFT} {FUNCTION} {RIGHT}"
+        bound = outputs or (RESULT,)
         target = bound[0] if len(bound) == 1 else f"({' '.join(bound)})"
         lines = [
             *before,
-            f"{_FUNCTION} ← {last}",
+            f"{NAMED}{last}",
             *(f"input {name} : {type}" for name, type in zip(names, types, strict=True)),
             f"{target} ← {applied}",
             *(f"output {name}" for name in outputs or ()),
@@ -175,9 +176,10 @@ def compile_text(text: str, session: Session | None = None) -> Function:
     Rejected: the text is not a function, or does not parse."""
     session = session or Session()
     *before, last = _statements(text)
-    checked = _accepted(session, Source(_NAME, "\n".join([*before, f"{_FUNCTION} ← {last}"]) + "\n"))
-    if checked.types.get(_FUNCTION) != "function":
-        found = checked.types.get(_FUNCTION, "nothing")
+    own = OwnText.of(_NAME, [*before, last])
+    checked = _accepted(session, own, Source(_NAME, "\n".join([*before, f"{NAMED}{last}"]) + "\n"))
+    if checked.types.get(FUNCTION) != "function":
+        found = checked.types.get(FUNCTION, "nothing")
         hint = "put braces around it and use ⍵: {…⍵…}"
         raise Rejected([Diagnostic(Code.E134, f"a function is wanted; this is {found}", Span(_NAME, 0, 0), notes=(hint,))])
     return Function(text, session)
@@ -194,12 +196,19 @@ def _statements(text: str) -> list[str]:
     return found
 
 
-def _accepted(session: Session, source: Source) -> Checked:
+def _accepted(session: Session, own: OwnText, source: Source) -> Checked:
     checked = session.check(source)
     errors = [d for d in checked.diagnostics if d.is_error]
     if errors or checked.core is None:
-        raise showing(Rejected(errors or list(checked.diagnostics)), checked.sources)
+        raise _shown(Rejected(errors or list(checked.diagnostics)), own, checked.sources)
     return checked
+
+
+def _shown(error: E, own: OwnText, sources: Mapping[str, Source]) -> E:
+    """The error in the caller's text."""
+    if error.text:
+        return error
+    return showing(type(error)(own.told(error.diagnostics)), own.among(sources))
 
 
 def _type_text(kind: Kind, shape: tuple[int, ...]) -> str:
@@ -208,7 +217,7 @@ def _type_text(kind: Kind, shape: tuple[int, ...]) -> str:
 
 def _tuple_items(checked: Checked) -> int:
     """How many items a tuple result has; 0 if it is an array.  Rejected: tuples in tuples."""
-    text = checked.types[_RESULT]
+    text = checked.types[RESULT]
     if not text.startswith("("):
         return 0
     if "(" in text[1:]:

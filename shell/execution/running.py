@@ -16,7 +16,7 @@ from ...lang.source import Source
 from ..cli.console import Console
 from ..cli.ending import LastWords
 from ..cli.exits import Exit
-from ..cli.messages import exit_of, show
+from ..cli.messages import exit_of, show, with_options
 from ..cli.requests import Request, check_names
 from ..cli.results import print_json
 from ..cli.timing import time_limit
@@ -60,7 +60,8 @@ def run_program(
     check_names(core, request)
 
     def failed(error: RhoError) -> Report:
-        return Report(exit_of(error), nothing(), (*checked.diagnostics, *error.diagnostics), checked.sources)
+        told = with_options(error.diagnostics, checked.sources, request.inputs)
+        return Report(exit_of(error), nothing(), (*checked.diagnostics, *told), checked.sources)
 
     try:
         with time_limit(request.limits.seconds, source, lambda up: last_words(failed(up), json=json)) as allowance:

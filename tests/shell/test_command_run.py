@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from .conftest import MEAN, Rho
 
 
@@ -74,3 +76,14 @@ def test_what_names_no_cluster_is_refused(rho: Rho, project: Path) -> None:
     assert ran.code == 2 and "--devices" in ran.err
     assert rho("run", "src/mean.rho", "--restarts", "2").code == 2
     assert rho("run", "src/mean.rho", "--cluster", "local:2", "--restarts", "many").code == 2
+
+
+@pytest.mark.parametrize(("name", "text"), [("bad.csv", "1,2,a\n"), ("long.csv", "1\n2\n3\n4\n"), ("gone.csv", None)])
+@pytest.mark.parametrize("verb", ["run", "plan"])
+def test_a_file_is_told_by_its_option(rho: Rho, tmp_path: Path, verb: str, name: str, text: str | None) -> None:
+    (tmp_path / "p.rho").write_text("input x : f64[3]\noutput r ← +/x\n", encoding="utf-8")
+    if text is not None:
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    ran = rho(verb, str(tmp_path / "p.rho"), "--in", f"x={tmp_path / name}")
+    assert ran.code != 0 or (verb, name) == ("plan", "bad.csv")
+    assert ran.code == 0 or f"= the file is that of `--in x={tmp_path / name}`" in ran.err

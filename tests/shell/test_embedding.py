@@ -254,3 +254,18 @@ def test_check_reports_and_raises_nothing() -> None:
 def test_files_that_are_not_there(tmp_path: Path) -> None:
     with pytest.raises(rho.RunFailed, match="there is no file"):
         rho.load(tmp_path / "nope.rho")
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "place"),
+    [("{⍵+1 2}", ([1, 2, 3],), "1:3\n1 │ {⍵+1 2}\n"), ("f ← {⍵+1}\n{(f ⍵)+1 2}", ([1, 2, 3],), "2:7\n2 │ {(f ⍵)+1 2}\n"),
+     ("use stats ⋄ {stats.mean ⍵+1 2}", ([1.0, 2, 3],), "2:14\n2 │ {stats.mean ⍵+1 2}\n"),
+     ("+", ([1, 2, 3], [1, 2]), "1:1\n1 │ +\n"),
+     ("{⍵[⍺]}", (5, [1, 2]), "1:4\n1 │ {⍵[⍺]}\n"), ("{⍵+}", (1,), "1:3\n1 │ {⍵+}\n")],
+)  # fmt: skip
+def test_an_error_shows_the_callers_own_lines(text: str, arguments: tuple[Any, ...], place: str) -> None:
+    with pytest.raises(rho.RhoError) as caught:
+        rho.compile(text)(*arguments)
+    assert f"┌─ <rho.compile>:{place}" in str(caught.value) and "∆" not in str(caught.value)
+    (found,) = caught.value.diagnostics
+    assert found.span.end <= len(text) + 1
