@@ -42,8 +42,8 @@ def test_a_sort_on_disk_takes_what_ordering_takes(folder: Path) -> None:
     program = loaded("input x : f64[n]\noutput y ← x[⍋x]\n", folder, LIMIT)
     profile = this_machine()
     (scratch,), steps = program.scratch, passes_of(program.plan)
-    runs, merging = ordering_ns(scratch, steps[0].rows, profile), ordering_ns(scratch, scratch.merged, profile)
-    assert runs > 0 and merging > 0
+    runs, merging = ordering_ns(scratch, steps[0].rows, profile, "x[⍋x]"), ordering_ns(scratch, scratch.merged, profile, "x[⍋y]")
+    assert runs > 0 and merging > ordering_ns(scratch, scratch.merged, profile, "x[⍋x]"), "a merge grades and takes"
     assert predicted_seconds(program) * 1e9 >= runs + merging
 
 
@@ -57,6 +57,18 @@ def test_threads_of_a_pass_overlap_and_passes_do_not(folder: Path) -> None:
     assert reading <= planned.ns(slow) <= reading * 1.01
     writing = with_disk(this_machine(), write=1_000_000)
     assert planned.ns(writing) >= sum(step.writes for step in steps) * 1_000
+
+
+def test_every_tile_has_costs_of_its_own(folder: Path) -> None:
+    """Passes in many small tiles were predicted to take what one execution takes."""
+    found = []
+    for limit in (LIMIT, 8 * LIMIT):
+        program = loaded("input x : f64[n]\noutput y ← x-(+/x)÷≢x\n", folder, limit)
+        planned = Planned(program.plan, program.bound, (), ())
+        found.append([(step.tiles, planned.of_tiles(step, this_machine())) for step in passes_of(program.plan)])
+    (many, slow), (few, quick) = found[0][0], found[1][0]
+    assert many > few and slow > quick
+    assert slow > many * this_machine().home.host_dispatch_ns
 
 
 def test_temporary_files_have_rates_of_their_own(folder: Path) -> None:
