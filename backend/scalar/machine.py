@@ -1,8 +1,9 @@
 """The abstract machine that meanings are written for.
 
-Machines are LLVM vectors (`kernels.scalar_text`), CUDA variables (`loops.cuda.mathematics`) and single items (`run.cpu.items`).
-What a machine has an instruction or a method of its own for is a word here (`residue`, the checked conversions); everything else
-is written in terms of these.  Neighbours: `basic`, `elementary` and the other meanings; `table`, which names them.
+Machines are LLVM vectors (`kernels.scalar_text`), CUDA variables (`loops.cuda.mathematics`) and NumPy's arrays
+(`run.cpu.meanings`).  What a machine has an instruction or a method of its own for is a word here (`residue`, the checked
+conversions); everything else is written in terms of these.  Neighbours: `basic`, `elementary` and the other meanings; `table`,
+which names them.
 """
 
 from __future__ import annotations

@@ -18,8 +18,8 @@ from rho.backend.kernels.writer import Writer
 from rho.backend.loops.cuda.scalars import Functions
 from rho.backend.loops.cuda.scalars import apply as card_apply
 from rho.backend.reference.scalars import evaluate
-from rho.backend.run.cpu.items import machine
 from rho.backend.run.cpu.kinds import DTYPES
+from rho.backend.run.cpu.meanings import machine
 from rho.backend.scalar import basic, table
 from rho.typechecker import scalars
 from rho.typechecker.elements import Kind

@@ -18,8 +18,8 @@ from rho.backend.kernels import llvm_leaf, permutes
 from rho.backend.kernels.ir import Apply, Form, Kernel, Load, Operand, Result, Step
 from rho.backend.loops.llvm import llvm_text
 from rho.backend.loops.lower.kernel import program_of
-from rho.backend.run.cpu.items import itemwise
 from rho.backend.run.cpu.mathematics import own_function as through
+from rho.backend.run.cpu.meanings import by_steps
 from rho.backend.scalar import table as rows
 from rho.backend.scalar import tables
 from rho.tests.kernels.phases import both, phase, projection, read, same_bits
@@ -108,7 +108,7 @@ def test_compiled_as_defined(name: str, kind: Kind) -> None:
         if name in ("log", "root"):
             columns[0][::3] = 2.0
         got = own_function(function, kind, parameter)(*columns)
-    assert same_bits(got, itemwise(found, kind, columns))
+    assert same_bits(got, by_steps(found, kind, columns))
 
 
 def test_first_items_need_no_compiler() -> None:

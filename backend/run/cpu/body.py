@@ -18,11 +18,11 @@ from ....lang.source import Span
 from ....typechecker.elements import Kind
 from ....typechecker.sizes import Size
 from ...graph.phases import ApplyNode, AxisNode, ConstantNode, Node, ReadNode, SizeNode
-from ...kernels.constants import real_constant
+from ...kernels.constants import FIXED_POWERS, real_constant
 from ..failures import CheckFailed
 from ..pool import room
 from .kinds import DTYPES, NumArray, constant
-from .reals import FIXED_POWERS, Implementation
+from .reals import Implementation, fixed_power
 from .reduce import ALONG, along
 from .scalars import implementation
 
@@ -133,9 +133,9 @@ def _function(nodes: Sequence[Node], node: ApplyNode, space: Sequence[int]) -> t
     if node.function.startswith(ALONG):
         return along(node.function.removeprefix(ALONG), node.kind, space[-1]), node.args
     compute = getattr(nodes[node.args[1 if node.function == "select" else 0]], "kind", Kind.I64)
-    fixed = FIXED_POWERS.get(real_constant(nodes, node.args[1])) if node.function == "pow" and compute.is_float else None
-    if fixed is not None:
-        return fixed, node.args[:1]
+    exponent = real_constant(nodes, node.args[1]) if node.function == "pow" and compute.is_float else None
+    if exponent is not None and exponent in FIXED_POWERS:
+        return fixed_power(exponent, compute), node.args[:1]
     function = implementation(node.function, compute, node.kind, node.parameter)
     return function if node.span is None else _located(function, node.span), node.args
 

@@ -4,7 +4,7 @@ Where llvmlite is not installed, or does not work, there is no other tier to agr
 kernel of one function on items side by side is compiled when the function is first called (or read from disk, like any kernel),
 but the first few items of a process are computed one by one.
 
-Neighbours: `scalars` (asks here first), `backend.scalar`, `items`.
+Neighbours: `scalars` (asks here first), `backend.scalar`, `meanings`.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from ...kernels import llvm_leaf, store
 from ...kernels.ir import Apply, Form, Kernel, Load, Operand, Result, Step
 from ...loops.lower.kernel import KernelCode
 from ...scalar.table import Definition, definition, is_plain
-from .items import itemwise
 from .kinds import DTYPES, start_of
+from .meanings import by_steps
 from .sharing import run_once
 
 _VECTOR_BYTES: Final = 128
@@ -60,7 +60,7 @@ def _first(found: Definition, kind: Kind, args: tuple[Any, ...]) -> Any:
     if size > _FIRST or size > _left[0]:
         return None
     _left[0] -= size
-    return itemwise(found, kind, operands)
+    return by_steps(found, kind, operands)
 
 
 def _copied(made: Any, out: Any) -> Any:

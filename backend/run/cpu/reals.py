@@ -7,15 +7,17 @@ Neighbours: `typechecker.scalars` (definitions), `mathematics`, `special`, `conv
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 
 from ....typechecker.elements import Kind
-from ...scalar.table import TRANSCENDENTAL, UFUNCS
+from ....typechecker.scalars import FUNCTIONS
+from ...kernels.constants import FIXED_POWERS
+from ...scalar.table import TRANSCENDENTAL, UFUNCS, definition, is_plain
 from .kinds import NumArray
+from .meanings import Arrays
 
 Implementation: TypeAlias = Callable[..., Any]
 
@@ -33,23 +35,35 @@ def real_function(function: str, kind: Kind, parameter: int = 0) -> Implementati
 
 def _plain(function: str, kind: Kind, parameter: int) -> Implementation:
     """By NumPy's functions."""
-    if function == "circular":
+    if function == "circular" and parameter in _CIRCULAR:
         return _CIRCULAR[parameter]
     if function == "gcd" and kind.is_integer:
         return np.gcd
     if function == "lcm" and kind.is_integer:
         return _integer_lcm
-    if function == "residue" and kind.is_integer:
-        return _integer_residue
     if function in _EXTREMES:
         return _EXTREMES[function]
     if function in PLAIN:
         return PLAIN[function]
     if function in _COMPOUND:
         return _COMPOUND[function]
+    if is_plain(function, parameter):
+        return _by_meaning(function, kind, parameter)
     from .special import special
 
     return special(function)
+
+
+def _by_meaning(function: str, kind: Kind, parameter: int = 0) -> Implementation:
+    """An instruction or few, of which NumPy has no function of its own."""
+    found, steps = definition(function, parameter, kind), Arrays(kind)
+    arity = FUNCTIONS[function].arity if function in FUNCTIONS else 1
+    assert found is not None, "what is plain has a meaning"
+
+    def apply(*args: Any) -> Any:
+        return place(np.asarray(found.compute(*args[:arity], steps)), args[arity] if args[arity:] else None)
+
+    return apply
 
 
 def place(value: Any, out: NumArray | None) -> Any:
@@ -61,40 +75,6 @@ def place(value: Any, out: NumArray | None) -> Any:
 
 
 # ------------------------------------------------------------------------ compound functions
-
-
-def _nand(x: Any, y: Any, out: NumArray | None = None) -> Any:
-    return np.logical_not(np.logical_and(x, y, out), out)
-
-
-def _nor(x: Any, y: Any, out: NumArray | None = None) -> Any:
-    return np.logical_not(np.logical_or(x, y, out), out)
-
-
-def _reciprocal(x: Any, out: NumArray | None = None) -> Any:
-    return np.true_divide(np.array(1, x.dtype), x, out)
-
-
-def _pi_times(x: Any, out: NumArray | None = None) -> Any:
-    return np.multiply(x, np.array(math.pi, x.dtype), out)
-
-
-def _count(x: Any) -> Any:
-    """How far to shift: modulo the width."""
-    return np.bitwise_and(x, x.dtype.type(8 * x.dtype.itemsize - 1))
-
-
-def _shift_left(x: Any, y: Any, out: NumArray | None = None) -> Any:
-    return np.left_shift(y, _count(x), out)
-
-
-def _shift_right(x: Any, y: Any, out: NumArray | None = None) -> Any:
-    return np.right_shift(y, _count(x), out)
-
-
-def _shift_right_unsigned(x: Any, y: Any, out: NumArray | None = None) -> Any:
-    wide = np.dtype(f"u{y.dtype.itemsize}")
-    return place(np.right_shift(np.asarray(y).view(wide), np.asarray(_count(x)).view(wide)).view(y.dtype), out)
 
 
 def _minimum(x: Any, y: Any, out: NumArray | None = None) -> Any:
@@ -109,25 +89,17 @@ def _power(x: Any, y: Any, out: NumArray | None = None) -> Any:
     return np.power(x, y, out)
 
 
-def _square_root_power(x: Any, out: NumArray | None = None) -> Any:
-    """x*0.5: as the square root, but 0 of -0.0 and ∞ of -∞ (for which `np.power` would call the square root)."""
-    far = x == -np.inf
-    root = np.add(np.sqrt(x, out), np.array(0, x.dtype), out)
-    return place(np.where(far, np.array(np.inf, x.dtype), root), out) if far.any() else root
+def fixed_power(exponent: float, kind: Kind) -> Implementation:
+    """x to a constant power by the faster functions that kernels take."""
+    steps = [(name, _plain(name, kind, 0)) for name in FIXED_POWERS[exponent]]
 
+    def apply(x: Any, out: NumArray | None = None) -> Any:
+        made = x
+        for name, step in steps:
+            made = step(made, x) if name == "mul" else step(made)
+        return place(made, out)
 
-def _cube(x: Any, out: NumArray | None = None) -> Any:
-    return np.multiply(np.square(x), x, out)
-
-
-def _fourth_power(x: Any, out: NumArray | None = None) -> Any:
-    return np.square(np.square(x), out)
-
-
-FIXED_POWERS: Final[dict[Any, Implementation]] = {
-    2.0: np.square, 3.0: _cube, 4.0: _fourth_power, 0.5: _square_root_power, -1.0: _reciprocal,
-}  # fmt: skip
-"""x to a constant power by faster functions: those of `kernels.constants`."""
+    return apply
 
 
 def _log(x: Any, y: Any, out: NumArray | None = None) -> Any:
@@ -155,19 +127,6 @@ def _root(x: Any, y: Any, out: NumArray | None = None) -> Any:
     if x.ndim == 0:
         return np.sqrt(y, out) if x == 2 else np.power(y, np.true_divide(np.array(1, x.dtype), x), out)
     return place(np.where(x == 2, np.sqrt(y), np.power(y, np.true_divide(np.array(1, x.dtype), x))), out)
-
-
-def _float_residue(x: Any, y: Any, out: NumArray | None = None) -> Any:
-    """Python's `y % x` by NumPy's remainder, which is the same; y where x is 0."""
-    if x.all():
-        return np.remainder(y, x, out)
-    return place(np.where(x == 0, y, np.remainder(y, x)), out)
-
-
-def _integer_residue(x: Any, y: Any, out: NumArray | None = None) -> Any:
-    if x.all():
-        return np.remainder(y, x, out)
-    return place(np.where(x == 0, y, np.remainder(y, x)), out)
 
 
 def _integer_lcm(x: Any, y: Any, out: NumArray | None = None) -> Any:
@@ -198,51 +157,12 @@ def _select(condition: Any, x: Any, y: Any, out: NumArray | None = None) -> Any:
 _EXTREMES: Final[dict[str, Implementation]] = {"min": _minimum, "max": _maximum}  # NumPy wants their `out` by name
 
 _COMPOUND: Final[dict[str, Implementation]] = {
-    "nand": _nand, "nor": _nor, "reciprocal": _reciprocal, "pi_times": _pi_times, "pow": _power, "log": _log, "root": _root,
-    "shl": _shift_left, "shr": _shift_right, "shru": _shift_right_unsigned,
-    "residue": _float_residue, "floor": _whole(np.floor), "ceil": _whole(np.ceil), "select": _select,
+    "pow": _power, "log": _log, "root": _root, "floor": _whole(np.floor), "ceil": _whole(np.ceil), "select": _select,
 }  # fmt: skip
-
-
-# ------------------------------------------------------------------------ circular functions
-
-
-def _of_square(sign: int, shift: int) -> Implementation:
-    """√(shift + sign×x²)."""
-
-    def apply(x: Any, out: NumArray | None = None) -> Any:
-        square = np.multiply(x, x, out)
-        combine = np.add if sign > 0 else np.subtract
-        return np.sqrt(combine(np.array(shift, x.dtype), square, out), out)
-
-    return apply
-
-
-def _nan(x: Any, out: NumArray | None = None) -> Any:
-    return place(np.full(x.shape, np.nan, x.dtype), out)
-
-
-def _zero(x: Any, out: NumArray | None = None) -> Any:
-    return place(np.zeros(x.shape, x.dtype), out)
-
-
-def _itself(x: Any, out: NumArray | None = None) -> Any:
-    return place(x, out)
-
-
-def _phase(x: Any, out: NumArray | None = None) -> Any:
-    """0 or π; NaN of NaN."""
-    return place(np.where(x < 0, np.array(math.pi, x.dtype), np.where(x != x, x, np.array(0, x.dtype))), out)
-
-
-def _minus_four(x: Any, out: NumArray | None = None) -> Any:
-    """sign(x) × √(x²-1)."""
-    return np.multiply(np.sign(x), np.sqrt(x * x - np.array(1, x.dtype)), out)
 
 
 _CIRCULAR: Final[dict[int, Implementation]] = {
-    0: _of_square(-1, 1), 1: np.sin, 2: np.cos, 3: np.tan, 4: _of_square(1, 1), 5: np.sinh, 6: np.cosh, 7: np.tanh, 8: _nan,
-    9: _itself, 10: np.absolute, 11: _zero, 12: _phase,
-    -1: np.arcsin, -2: np.arccos, -3: np.arctan, -4: _minus_four, -5: np.arcsinh, -6: np.arccosh, -7: np.arctanh, -8: _nan,
-    -9: _itself, -10: _itself,
+    1: np.sin, 2: np.cos, 3: np.tan, 5: np.sinh, 6: np.cosh, 7: np.tanh, -1: np.arcsin, -2: np.arccos, -3: np.arctan,
+    -5: np.arcsinh, -6: np.arccosh, -7: np.arctanh,
 }  # fmt: skip
+"""Those that are one of NumPy's."""
