@@ -132,9 +132,14 @@ def is_ordered(phase: Structured, value: ValueId, types: Types) -> bool:
     return scalars.is_ordered(function or "", kind)
 
 
+def slab(shape: Sequence[int], along: int | None, interval: tuple[int, int]) -> Box:
+    """The box that has an interval of one axis, and all of the others; None: all of all."""
+    return tuple(interval if axis == along else (0, size) for axis, size in enumerate(shape))
+
+
 def box_of(cut: Cut, space: Sequence[int], first: int, stop: int) -> Box:
     """The box of rows [first, stop)."""
-    return tuple(cut.interval(first, stop) if axis == cut.axis else (0, size) for axis, size in enumerate(space))
+    return slab(space, cut.axis, cut.interval(first, stop))
 
 
 def operand_boxes(phase: Phase, types: Types, box: Box) -> tuple[Box, ...]:

@@ -10,6 +10,7 @@ from ...graph.phases import Loop, PhaseId
 from ...graph.turns import Turn, leaving, turn_of
 from ..plan.model import Box, JoinStep, LoopStep, Plan, Step, SubPlan, TransferStep
 from ..plan.parts import DeviceId
+from .sharding import slab
 
 Part = tuple[int, LoopStep | JoinStep]
 """A queue, and its step of a loop."""
@@ -35,7 +36,7 @@ class Shared:
 def box_of_state(turn: Turn, place: int, rows: tuple[int, int]) -> Box:
     """Rows of a state, or all of it where it is not cut."""
     shape = [size.constant or 0 for size in turn.bound.graph.types[turn.next[place]].shape]
-    return tuple(rows if axis == turn.axes[place] else (0, n) for axis, n in enumerate(shape))
+    return slab(shape, turn.axes[place], rows)
 
 
 def is_shared(step: Step) -> bool:

@@ -282,8 +282,10 @@ class Numbers:
 
     number = cap
 
-    def bytes(self, type: ArrayType) -> int:
-        return prod(map(self.cap, type.shape)) * type.element.kind.bytes
+    def bytes(self, type: ArrayType, box: Sequence[tuple[int, int]] | None = None) -> int:
+        """Of a value, or of a box of it."""
+        extents = map(self.cap, type.shape) if box is None else (stop - start for start, stop in box)
+        return prod(extents) * type.element.kind.bytes
 
     def larger(self, a: int, b: int) -> int:
         return max(a, b)

@@ -34,7 +34,7 @@ from ..plan.model import (
     inside,
     phases_of,
 )
-from ..plan.parts import PlannedPhase
+from ..plan.parts import PlannedPhase, box_text
 from .chart import (
     Arrow,
     Axis,
@@ -172,7 +172,7 @@ class _Reader:
     def bar(self, key: str, step: Step, device: str) -> Bar:
         match step:
             case TransferStep():
-                text = f"{self.value(step.value)}{_box(step.box)}: {step.source} → {step.target}, {bytes_text(step.bytes)}"
+                text = f"{self.value(step.value)}{box_text(step.box)}: {step.source} → {step.target}, {bytes_text(step.bytes)}"
                 after = tuple(k for where, k in self.makers[step.value] if where == step.source)
                 producer = self.producer.get(step.value)
                 node = "" if producer is None else str(producer.id)
@@ -197,7 +197,7 @@ class _Reader:
                 if not isinstance(step, JoinStep) or step.rows is not None:
                     self.ran[step.phase].append((device, step.end - step.start))
                 name = f"{label}{' combine' if kind is BarKind.COMBINE else ''}"
-                text = f"{name}{_box(box)} on {device}, {time_text(step.end - step.start, self.plan.tick_ns)}"
+                text = f"{name}{box_text(box)} on {device}, {time_text(step.end - step.start, self.plan.tick_ns)}"
                 return Bar(key, name, kind, step.start, step.end, step.end, text, after, node=str(step.phase))
             case _:
                 raise AssertionError("fences, waits and frees have no bar")
@@ -259,7 +259,3 @@ def _in_order(lane: Lane) -> Lane:
 
 def _titled(phase: PlannedPhase) -> str:
     return f"#{phase.id} {phase.label}"
-
-
-def _box(box: tuple[tuple[int, int], ...] | None) -> str:
-    return "" if box is None else "[" + ",".join(f"{start}:{stop}" for start, stop in box) + "]"

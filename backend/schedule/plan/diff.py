@@ -9,6 +9,7 @@ from ...graph.phases import PhaseId
 from ..pictures.chart import time_text
 from .explain import bytes_text
 from .model import BranchStep, CellsStep, CombineStep, JoinStep, LoopStep, Plan, RowsStep, RunStep, TransferStep, WaitStep
+from .parts import box_text
 
 
 def diff_text(old: Plan, new: Plan) -> str:
@@ -58,8 +59,7 @@ def _places(plan: Plan) -> dict[PhaseId, list[str]]:
         for step in queue.steps:
             match step:
                 case RunStep(box=box):
-                    part = "" if box is None else " [" + ",".join(f"{start}:{stop}" for start, stop in box) + "]"
-                    found[step.phase].append(f"{queue.device}{part}")
+                    found[step.phase].append(f"{queue.device} {box_text(box)}".rstrip())
                 case RowsStep():
                     for member in step.phases:
                         found[member].append(f"{queue.device} by rows")

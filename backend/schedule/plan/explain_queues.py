@@ -19,7 +19,6 @@ from ..answer import Status
 from .explain import bytes_text, counted, value_text
 from .explain_classes import folded, ranges
 from .model import (
-    Box,
     BranchStep,
     CellsStep,
     CombineStep,
@@ -37,7 +36,7 @@ from .model import (
     TransferStep,
     WaitStep,
 )
-from .parts import DeviceId, PlannedPhase
+from .parts import DeviceId, PlannedPhase, box_text
 
 _INDENT = "  "
 
@@ -159,7 +158,7 @@ def _step(step: Step, known: Mapping[PhaseId, PlannedPhase], names: Mapping[Valu
             yield f"{_when(step.start, step.end)} for {known[step.phase].label.strip()}"
         case RunStep() | LoopStep() | JoinStep() | BranchStep() | CellsStep():
             phase = known[step.phase]
-            box = "" if not isinstance(step, RunStep) or step.box is None else f" {_box(step.box)}"
+            box = "" if not isinstance(step, RunStep) or step.box is None else f" {box_text(step.box)}"
             if isinstance(step, LoopStep | JoinStep) and step.rows is not None:
                 box = f" rows {step.rows[0]}:{step.rows[1]}, together"
             made = " ".join(value_text(v, names) for v in phase.results)
@@ -176,11 +175,11 @@ def _step(step: Step, known: Mapping[PhaseId, PlannedPhase], names: Mapping[Valu
             results = " ".join(value_text(v, names) for v in known[step.phase].results)
             yield f"{_when(step.start, step.end)} combine {results}"
         case FreeStep():
-            box = "" if step.box is None else _box(step.box)
+            box = box_text(step.box)
             where = "" if step.device is None else f" on {step.device}"
             yield f"{'':<14} free {' '.join(value_text(v, names) + box for v in step.values)}{where}"
         case TransferStep():
-            box = "" if step.box is None else _box(step.box)
+            box = box_text(step.box)
             what = f"{'partial ' if step.partial else ''}{value_text(step.value, names)}{box}"
             yield f"{_when(step.start, step.arrive)} {f'{what}: {step.source} → {step.target}':<40} {bytes_text(step.bytes)}"
         case FenceStep():
@@ -206,7 +205,3 @@ def _turn(step: LoopStep, known: Mapping[PhaseId, PlannedPhase], names: Mapping[
 
 def _when(start: int, end: int) -> str:
     return f"{f'{start}–{end}':<14}"
-
-
-def _box(box: Box) -> str:
-    return "[" + ",".join(f"{start}:{stop}" for start, stop in box) + "]"

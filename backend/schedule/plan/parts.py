@@ -5,6 +5,7 @@ Neighbours: `model` (the steps, and the plan itself), `codec` (writes both as JS
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import Enum
 from typing import Annotated, Final, NewType, TypeAlias
 
@@ -115,3 +116,8 @@ class PlannedRegion:
     states: tuple[Lies, ...]
     cells: bool
     because: str
+
+
+def box_text(box: Sequence[tuple[int, int]] | None) -> str:
+    """`[0:4,2:6]`; nothing where it is all there is."""
+    return "" if box is None else "[" + ",".join(f"{start}:{stop}" for start, stop in box) + "]"

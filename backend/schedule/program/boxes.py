@@ -13,7 +13,7 @@ from ...graph import traverse
 from ...graph.costs import Types
 from ...graph.phases import Input, ValueId
 from ..answer import Shard, Transfer
-from ..facts.sharding import box_of, result_boxes, space_of
+from ..facts.sharding import box_of, result_boxes, slab, space_of
 from ..facts.workspace import Numbers
 from ..plan.model import Box
 from .problem_of import ProgramProblem
@@ -61,10 +61,7 @@ class Boxes:
         if gang.is_gathered:
             return (None,) * len(gang.loop.results)
         shapes = [[self.numbers.cap(size) for size in self.types[value].shape] for value in gang.loop.results]
-        return tuple(
-            tuple((first, stop) if a == axis else (0, n) for a, n in enumerate(shape))
-            for shape, axis in zip(shapes, gang.spread.axes, strict=True)
-        )
+        return tuple(slab(shape, axis, (first, stop)) for shape, axis in zip(shapes, gang.spread.axes, strict=True))
 
     def of_run(self, shard: Shard) -> Box | None:
         cut = self.program.cuts.of[shard.phase]

@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
-from math import prod
 from typing import Final, TypeAlias
 
 from ...graph import traverse
@@ -95,8 +94,7 @@ def buffers_of(pieces: Sequence[Piece], program: ProgramProblem, names: Sequence
         phase = program.phases[piece.phase]
         role = Role.INPUT if isinstance(phase, Input) else Role.VALUE
         for value, box in zip(traverse.results(phase), piece.boxes, strict=True):
-            extents = map(numbers.cap, types[value].shape) if box is None else (stop - start for start, stop in box)
-            size = prod(extents) * types[value].element.kind.bytes
+            size = numbers.bytes(types[value], box)
             offset = tops[piece.device]
             if len(taken[piece.device]) < MOST_SEARCHED:
                 taken[piece.device] = [t for t in taken[piece.device] if t[2] > piece.start]

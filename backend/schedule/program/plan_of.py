@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from math import prod
 
 from ...devices.writing import fingerprint
 from ...graph import traverse
@@ -210,9 +209,7 @@ class _Writer:
         return sum(self.bytes(value, box) for value, box in zip(values, piece.boxes, strict=True))
 
     def bytes(self, value: ValueId, box: Box | None) -> int:
-        type = self.program.bound.graph.types[value]
-        extents = map(self.numbers.cap, type.shape) if box is None else (stop - start for start, stop in box)
-        return prod(extents) * type.element.kind.bytes
+        return self.numbers.bytes(self.program.bound.graph.types[value], box)
 
     # ------------------------------------------------------------------------------ lifetimes
 

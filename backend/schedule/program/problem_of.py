@@ -13,7 +13,7 @@ slowest class that runs them, arms of branches beside them; every cost is then r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise
 from typing import Final
@@ -69,44 +69,40 @@ def problem_of(
     `unaligned`: edges (by places of phases) whose operands are wanted whole.  `given`: ticks from elsewhere.  `gangs`: loops
     that several devices run together.  `chunks`: as of the problem (without such loops).  `cut`: phases that are cut so."""
 
-    def estimated(phase: Phase, group: DeviceGroup, cut: Cut | None, tick_ns: int) -> Ticks | None:
-        return _profile_ticks(phase, group, cut, tick_ns, bound, profile)
-
-    def combined(partial: int, tick_ns: int) -> int:
-        return combine_ticks(partial, profile, tick_ns)
-
     together = {place: gangs[phase.id] for place, phase in enumerate(bound.graph.phases) if gangs and phase.id in gangs}
     cuts = _cuts(bound.graph, {**(cut or {}), **{gang.loop.id: gang.given for gang in together.values()}})
-    groups, _ = to_devices(profile)
-    ticks = estimated if given is None else given
+    finest = _setting(profile, 1, given, Execution.FIRST)
     if given is None:
-        _require_kernels(bound, profile, groups)
-    tick_ns = _tick_ns(with_arms_out(bound.graph), groups, ticks)
-    groups, links = to_devices(profile, tick_ns)
-    builder = _Builder(bound, groups, cuts, ticks, combined, tick_ns, unaligned, together)
+        _require_kernels(bound, profile, finest.groups)
+    setting = _setting(profile, _tick_ns(bound, finest), given, Execution.FIRST)
+    builder = _Builder(bound, cuts, setting, unaligned, together)
     problem = Problem(
-        groups, links, builder.tasks(), builder.edges(), (), tuple(objectives), tick_ns=tick_ns, memory_grain=ALIGNMENT,
-        power_off_unused=profile.power_off_unused, chunks=1 if together else chunks,
+        setting.groups, setting.links, builder.tasks(), builder.edges(), (), tuple(objectives), tick_ns=setting.tick_ns,
+        memory_grain=ALIGNMENT, power_off_unused=profile.power_off_unused, chunks=1 if together else chunks,
     )  # fmt: skip
     return ProgramProblem(problem, bound, bound.graph.phases, cuts, profile, together)
 
 
 def setting_of(program: ProgramProblem, profile: Profile, given: TicksOf | None = None) -> Setting:
     """What turns of the program's loops are planned with; `given` as of the problem."""
-    problem = program.problem
+    return _setting(profile, program.problem.tick_ns, given, Execution.AGAIN)
 
-    def again(phase: Phase, group: DeviceGroup, cut: Cut | None, bound: BoundGraph) -> Ticks | None:
+
+def _setting(profile: Profile, tick_ns: int, given: TicksOf | None, execution: Execution) -> Setting:
+    groups, links = to_devices(profile, tick_ns)
+
+    def ticks(phase: Phase, group: DeviceGroup, cut: Cut | None, bound: BoundGraph) -> Ticks | None:
         if given is not None:
-            return given(phase, group, cut, problem.tick_ns)
-        return _profile_ticks(phase, group, cut, problem.tick_ns, bound, profile, Execution.AGAIN)
+            return given(phase, group, cut, tick_ns)
+        return _profile_ticks(phase, group, cut, tick_ns, bound, profile, execution)
 
     def making(phases: Sequence[Phase], group: DeviceGroup) -> int:
-        return 0 if given is not None else making_ticks(phases, profile, group.id, problem.tick_ns)
+        return 0 if given is not None else making_ticks(phases, profile, group.id, tick_ns)
 
-    def combined(partial: int, tick_ns: int) -> int:
+    def combined(partial: int) -> int:
         return combine_ticks(partial, profile, tick_ns)
 
-    return Setting(problem.devices, problem.links, again, combined, making, problem.tick_ns)
+    return Setting(groups, links, ticks, combined, making, tick_ns)
 
 
 def turn_problem(turn: Turn, cuts: Cuts, tables: Sequence[Mapping[str, Ticks | None]], setting: Setting) -> Problem:
@@ -114,10 +110,10 @@ def turn_problem(turn: Turn, cuts: Cuts, tables: Sequence[Mapping[str, Ticks | N
     bound = turn.bound
     places = {phase.id: place for place, phase in enumerate(bound.graph.phases)}
 
-    def ticks(phase: Phase, group: DeviceGroup, cut: Cut | None, tick_ns: int) -> Ticks | None:
+    def ticks(phase: Phase, group: DeviceGroup, cut: Cut | None, bound: BoundGraph) -> Ticks | None:
         return tables[places[phase.id]][group.kind]
 
-    builder = _Builder(bound, setting.groups, cuts, ticks, setting.combined, setting.tick_ns, frozenset(), {})
+    builder = _Builder(bound, cuts, replace(setting, ticks=ticks), frozenset(), {})
     edges = [_only(edge, turn, cuts) for edge in builder.edges()]
     stop = [PhaseIndex(place) for place, phase in enumerate(bound.graph.phases) if turn.stop in traverse.results(phase)]
     return setting.problem(builder.tasks(), tuple(edges), stop)
@@ -160,11 +156,11 @@ def _require_kernels(bound: BoundGraph, profile: Profile, groups: Sequence[Devic
         raise Refused(problems)
 
 
-def _tick_ns(graph: Graph, groups: Sequence[DeviceGroup], ticks: TicksOf) -> int:
+def _tick_ns(bound: BoundGraph, finest: Setting) -> int:
     """See Note [Ticks]."""
     total = 0
-    for phase in graph.phases:
-        found = [ticks(phase, group, None, 1) for group in groups]
+    for phase in with_arms_out(bound.graph).phases:
+        found = [finest.ticks(phase, group, None, bound) for group in finest.groups]
         total += max((one.at(1) for one in found if one is not None), default=0)
     size = 1
     while True:
@@ -176,7 +172,7 @@ def _tick_ns(graph: Graph, groups: Sequence[DeviceGroup], ticks: TicksOf) -> int
 
 def _profile_ticks(
     phase: Phase, group: DeviceGroup, cut: Cut | None, tick_ns: int, bound: BoundGraph, profile: Profile,
-    execution: Execution = Execution.FIRST,
+    execution: Execution,
 ) -> Ticks | None:  # fmt: skip
     if cut is None:
         return phase_ticks(phase, bound, profile, group.id, tick_ns=tick_ns, execution=execution)
@@ -192,11 +188,8 @@ def _profile_ticks(
 @dataclass(slots=True)
 class _Builder:
     bound: BoundGraph
-    groups: Sequence[DeviceGroup]
     cuts: Cuts
-    ticks: TicksOf
-    combined: Callable[[int, int], int]
-    tick_ns: int
+    setting: Setting
     unaligned: frozenset[tuple[int, int]]
     gangs: Mapping[int, Gang]
 
@@ -214,7 +207,7 @@ class _Builder:
         filed = in_files(phase)
         store = None if filed is None else self.bound.lies.get(filed[0])
         if isinstance(phase, Input | Constant) or store is not None:
-            where = next(group for group in self.groups if (group.home if store is None else group.id == store))
+            where = next(group for group in self.setting.groups if (group.home if store is None else group.id == store))
             effect = isinstance(phase, Output)
             return PhaseTask(
                 name, {where.kind: _FREE}, 0 if cut is None else cut.rows, None, size, home=where.home, effect=effect
@@ -225,13 +218,13 @@ class _Builder:
         if isinstance(phase, Print | Output):
             size = numbers.bytes(self.bound.graph.types[phase.arg])  # what leaves the run is a copy, to its end
         ticks: dict[str, Ticks] = {}
-        for group in self.groups:
-            if group.kind not in ticks and (found := self.ticks(phase, group, cut, self.tick_ns)) is not None:
+        for group in self.setting.groups:
+            if group.kind not in ticks and (found := self.setting.ticks(phase, group, cut, self.bound)) is not None:
                 ticks[group.kind] = found
         combine = None
         if cut is not None and cut.combines:
             partial = size * (most_subtrees(cut.rows) if cut.grain == BLOCK else 1)
-            combine = Combine(self.combined(partial, self.tick_ns), True, partial)
+            combine = Combine(self.setting.combined(partial), True, partial)
         scratch = needed_within(phase, self.bound.graph, numbers)
         if cut is not None:
             scratch = -(-scratch * cut.rows * cut.grain // cut.size)  # the last row may be short
@@ -239,7 +232,7 @@ class _Builder:
 
     def together(self, gang: Gang, name: str, size: int) -> PhaseTask:
         """A loop that several devices run together."""
-        names = [group for group in self.groups for _ in range(group.count)]
+        names = [group for group in self.setting.groups for _ in range(group.count)]
         ticks = {names[device].kind: Ticks(((1, gang.ticks), (2, gang.ticks))) for device, _ in gang.mode}
         ends = list(accumulate((rows for _, rows in gang.mode), initial=0))
         parts = [-(-size * stop // gang.rows) - -(-size * first // gang.rows) for first, stop in pairwise(ends)]

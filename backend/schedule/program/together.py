@@ -32,7 +32,7 @@ class Setting:
     groups: tuple[DeviceGroup, ...]
     links: tuple[Link, ...]
     ticks: Callable[[Phase, DeviceGroup, Cut | None, BoundGraph], Ticks | None]
-    combined: Callable[[int, int], int]
+    combined: Callable[[int], int]
     making: Callable[[Sequence[Phase], DeviceGroup], int]
     tick_ns: int
 

@@ -27,7 +27,7 @@ from ...graph.costs import Types
 from ...graph.phases import PLACES, LibraryPhase, Phase, Structured
 from ...graph.registry import frame_of
 from ...scalar.table import REDUCTIONS
-from ..facts.sharding import BLOCK, Cut, is_ordered, known, operand_boxes, result_boxes, shape_of, space_of, whole
+from ..facts.sharding import BLOCK, Cut, is_ordered, known, operand_boxes, result_boxes, shape_of, slab, space_of
 from ..plan.model import Box
 
 CARRIES: Final = frozenset({"add", "mul", "min", "max", "and", "or"})
@@ -127,7 +127,7 @@ def box_along(phase: Phase, types: Types, cut: Cut, interval: tuple[int, int]) -
         return (interval,)
     space = space_of(phase, types)
     assert space is not None, "only phases of known sizes are cut"
-    return tuple(interval if axis == cut.axis else (0, size) for axis, size in enumerate(space))
+    return slab(space, cut.axis, interval)
 
 
 def boxes_read(phase: Phase, types: Types, cut: Cut, box: Box) -> tuple[Box, ...]:
@@ -135,11 +135,7 @@ def boxes_read(phase: Phase, types: Types, cut: Cut, box: Box) -> tuple[Box, ...
     if not isinstance(cut, Along):
         return operand_boxes(phase, types, box)
     assert isinstance(phase, LibraryPhase)
-    extents = [whole(shape_of(value, types) or ()) for value in phase.args]
-    return tuple(
-        tuple(box[0] if i == axis else part for i, part in enumerate(extent))
-        for extent, axis in zip(extents, cut.axes, strict=True)
-    )
+    return tuple(slab(shape_of(value, types) or (), axis, box[0]) for value, axis in zip(phase.args, cut.axes, strict=True))
 
 
 def boxes_made(phase: Phase, types: Types, cut: Cut, box: Box) -> tuple[Box, ...]:
@@ -147,4 +143,4 @@ def boxes_made(phase: Phase, types: Types, cut: Cut, box: Box) -> tuple[Box, ...
     if not isinstance(cut, Along):
         return result_boxes(phase, types, box)
     assert isinstance(phase, LibraryPhase)
-    return tuple((box[0], *whole(shape_of(value, types) or ())[1:]) for value in phase.results)
+    return tuple(slab(shape_of(value, types) or (), 0, box[0]) for value in phase.results)

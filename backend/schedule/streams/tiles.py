@@ -43,7 +43,7 @@ from ...graph.phases import (
 )
 from ...graph.registry import signature_of
 from ...graph.restriction import restrict, view_of
-from ..facts.sharding import BLOCK, as_one, reads_of, shape_of, whole
+from ..facts.sharding import BLOCK, as_one, reads_of, shape_of, slab, whole
 from ..plan.model import Box
 from .carries import boxes_read, function_of, is_carried, is_ordered_scan, selects, tells_empty
 from .passes import Demand, Ends, Flow, Pass, Rows
@@ -162,8 +162,7 @@ class _Maker:
         assert shape is not None, "only phases of known sizes are cut"
         if value not in self.flow.follows[phase.id]:
             return self.brought(value), whole(shape)
-        axis = self.flow.axes[value]
-        return value, tuple(self.needed.rows[value] if i == axis else (0, size) for i, size in enumerate(shape))
+        return value, slab(shape, self.flow.axes[value], self.needed.rows[value])
 
     def brought(self, value: ValueId) -> ValueId:
         """A value that is whole, in the tile."""

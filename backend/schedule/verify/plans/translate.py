@@ -36,7 +36,7 @@ from ...plan.model import (
     TransferStep,
     WaitStep,
 )
-from ...plan.parts import DeviceId
+from ...plan.parts import DeviceId, box_text
 from ..execution import Box, Execution, Lack, Match, Piece, Read, Task
 from ..judge import volume
 from ..violation import Rule, Violation
@@ -313,9 +313,8 @@ class Translation:
         return UNKNOWN if shape is None else whole(shape)
 
     def bytes(self, value: ValueId, box: Box, scope: Scope) -> int:
-        type = scope.bound.graph.types[value]
-        count = volume(box) if shape_of(value, scope.bound.graph.types) is not None else prod(map(self.numbers.cap, type.shape))
-        return count * type.element.kind.bytes
+        types = scope.bound.graph.types
+        return self.numbers.bytes(types[value], None if shape_of(value, types) is None else box)
 
     def scratch(self, step: Running, phase: Phase, box: Box | None, scope: Scope) -> int:
         """Of a box in proportion."""
@@ -343,7 +342,7 @@ class Translation:
     def said(self, lack: Lack, task: Task, read: Read | Task) -> Violation:
         assert isinstance(read, Read)
         device, name = read.key
-        part = "[" + ",".join(f"{start}:{stop}" for start, stop in read.box) + "]"
+        part = box_text(read.box)
         if task.frees:
             return Violation(Rule.V5, f"{_shown(name)}{part if read.box else ''} is freed on {device}, where it is not")
         if read.match is Match.TILE:
