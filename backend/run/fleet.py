@@ -48,13 +48,10 @@ class Fleet:
     def free(self, device: DeviceId, value: ValueId, box: Box | None) -> None:
         """See Note [Deferred frees]."""
         with self.lock:
-            self._free(device, value, box)
-
-    def _free(self, device: DeviceId, value: ValueId, box: Box | None) -> None:
-        if any(meet(box, other) for other in self.to_read.get((device, value), ())):
-            self.deferred.setdefault((device, value), []).append(box)
-        else:
-            self.holdings[device].free(value, box)
+            if any(meet(box, other) for other in self.to_read.get((device, value), ())):
+                self.deferred.setdefault((device, value), []).append(box)
+            else:
+                self.holdings[device].free(value, box)
 
     def has_read(self, device: DeviceId, value: ValueId, box: Box | None) -> None:
         left = self.to_read[device, value]

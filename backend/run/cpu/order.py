@@ -8,6 +8,8 @@ Neighbours: `reduce` (places of extremes), `backend.library.keys` (cells as word
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from .kinds import NumArray
@@ -16,24 +18,25 @@ from .kinds import NumArray
 def order_columns(items: NumArray, *, descending: bool = False) -> list[NumArray]:
     """The key arrays (of the shape of `items`) of items of any kind: two of complex items, else one."""
     if items.dtype.kind != "c":
-        return [_keys(items, np.isnan(items) if items.dtype.kind == "f" else None, descending)]
+        return [keys_of(np, items, np.isnan(items) if items.dtype.kind == "f" else None, descending=descending)]
     missing = np.isnan(items)
-    return [_keys(items.real, missing, descending), _keys(items.imag, missing, descending)]
+    return [keys_of(np, part, missing, descending=descending) for part in (items.real, items.imag)]
 
 
-def _keys(items: NumArray, missing: NumArray | None, descending: bool) -> NumArray:
+def keys_of(xp: Any, items: Any, missing: Any, *, descending: bool) -> Any:
+    """Integers in the order of items, which are `missing` where they are NaN; `xp`: NumPy, or CuPy."""
     if items.dtype.kind == "b":
         items = items.view(np.uint8)
     if missing is None:
-        return np.invert(items) if descending else items
+        return xp.invert(items) if descending else items
     signed = np.int64 if items.dtype.itemsize == 8 else np.int32
-    keys: NumArray = np.asarray(items + items.dtype.type(0), order="C").view(signed)
+    keys = xp.ascontiguousarray(items + items.dtype.type(0)).reshape(items.shape).view(signed)
     top = signed(np.iinfo(signed).max)
     signs = keys >> signed(8 * items.dtype.itemsize - 1)
     signs &= top
     keys ^= signs
     del signs
     if descending:
-        np.invert(keys, keys)
+        xp.invert(keys, keys)
     keys[missing] = top
     return keys

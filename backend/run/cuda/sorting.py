@@ -1,6 +1,6 @@
 """Grades and sorts of lines: a stable sort of integer keys whose order is that of the items.
 
-`¯0.0` equals `0.0`, NaN comes last in either sense: the keys of `cpu.library.keys`.
+`¯0.0` equals `0.0`, NaN comes last in either sense: the keys of `cpu.order`.
 
 Neighbours: `library`; `cpu.library.grading` (the same on NumPy).
 """
@@ -12,22 +12,13 @@ from typing import Any
 import numpy as np
 
 from ...graph.registry import frame_of
+from ..cpu.order import keys_of
 from .call import Call
 
 
 def order_keys(xp: Any, items: Any, *, descending: bool) -> Any:
     """Integers in the order of the items (not complex)."""
-    if items.dtype.kind == "b":
-        items = items.view(np.uint8)
-    if items.dtype.kind != "f":
-        return xp.invert(items) if descending else items
-    signed: Any = np.int64 if items.dtype.itemsize == 8 else np.int32
-    top = signed(np.iinfo(signed).max)
-    bits = xp.ascontiguousarray(items + items.dtype.type(0)).view(signed)
-    keys = bits ^ ((bits >> signed(8 * items.dtype.itemsize - 1)) & top)
-    if descending:
-        keys = xp.invert(keys)
-    return xp.where(xp.isnan(items), top, keys)
+    return keys_of(xp, items, xp.isnan(items) if items.dtype.kind == "f" else None, descending=descending)
 
 
 def stable_order(xp: Any, keys: Any) -> Any:
