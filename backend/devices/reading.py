@@ -168,10 +168,7 @@ def _power(fields: Fields | None) -> Power | None:
 def _roofline(fields: Fields | None) -> Roofline | None:
     if fields is None:
         return None
-    for name in ("flops", "bandwidth"):
-        if name not in fields.values:
-            fields.missing(name)
-    roof = Roofline(fields.number("flops", 1, 1), fields.number("bandwidth", 1, 1))
+    roof = Roofline(fields.number("flops", least=1), fields.number("bandwidth", least=1))
     fields.finish()
     return roof
 

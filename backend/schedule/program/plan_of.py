@@ -18,6 +18,7 @@ from ...devices.writing import fingerprint
 from ...graph import traverse
 from ...graph.phases import Input, Output, ValueId
 from ..answer import Answer, Placed, Schedule, Shard, Transfer
+from ..constraints import devices_named
 from ..facts.regions import regions_of
 from ..facts.sharding import operand_boxes, reads_of
 from ..facts.workspace import Numbers
@@ -159,7 +160,7 @@ class _Writer:
     def make_pieces(self) -> None:
         """The buffer of every shard, combine and transfer."""
         graph, problem = self.program.bound.graph, self.program.problem
-        keeps = {(d.phase, name) for d in problem.directives if isinstance(d, Keep) for name in self.names_of(d.device)}
+        keeps = {(d.phase, name) for d in problem.directives if isinstance(d, Keep) for name in devices_named(problem, d.device)}
         for which, queue in enumerate(self.sync.queues):
             for position, step in enumerate(queue.steps):
                 at = which, position
@@ -188,18 +189,6 @@ class _Writer:
         """Does the shard take part in a phase whose results are all at home?"""
         together = self.program.problem.phases[shard.phase].together
         return together is not None and together.gathers and shard.device != self.program.problem.home
-
-    def names_of(self, device: str) -> list[int]:
-        """The devices that a name, a group or a class means."""
-        problem = self.program.problem
-        found: list[int] = []
-        place = 0
-        for group in problem.devices:
-            for name in group.names():
-                if device in (name, group.id, group.kind, group.kind.partition("/")[0]):
-                    found.append(place)
-                place += 1
-        return found
 
     def piece_bytes(self, piece: Piece) -> int:
         if piece.partial:

@@ -25,15 +25,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from heapq import heapify, heappop, heappush
-from itertools import pairwise
 from typing import Final, TypeAlias
 
 from ..answer import CombineStep, Placed, Schedule, Shard, Transfer
-from ..problem import Before, DeviceIndex, Objective, PhaseIndex, Problem
+from ..problem import DeviceIndex, Objective, PhaseIndex, Problem
 from ..synchronisation import Fence, Queue, QueueIndex, QueueKind, Synchronisation, Wait
 from .orders import order_of
 from .prepared import Prepared
-from .routes import Routes
 
 __all__ = [
     "Fence", "Merging", "Queue", "QueueIndex", "QueueKind", "Synchronisation", "Wait", "synchronise",
@@ -83,8 +81,7 @@ class _Synchroniser:
         self.schedule = schedule
         self.merging = merging
         self.prepared = Prepared(problem)
-        self.syncs = [group.sync for group in problem.devices for _ in range(group.count)]
-        self.rank = _ranks(problem)
+        self.rank = _ranks(self.prepared)
         self.queues: list[Queue] = []
         self.place: dict[Placed, _Event] = {}
         self._make_queues()
@@ -115,11 +112,10 @@ class _Synchroniser:
             key = (max(combine.start, at_home.get(combine.phase, 0)), combine.end, self.rank[combine.phase])
             computing[problem.home].append((*key, combine))
         copying: dict[str, list[tuple[int, int, int, int, int, Placed]]] = defaultdict(list)
-        routes = Routes(problem)
         for transfer in schedule.transfers:
             onwards = int(transfer.target != problem.home)  # the second of two hops comes second
             moved = (transfer.arrive, transfer.start, self.rank[transfer.phase], onwards, int(transfer.target))
-            copying[self._channel(transfer, names, routes)].append((*moved, transfer))
+            copying[self._channel(transfer, names)].append((*moved, transfer))
         for device in sorted(computing):
             steps = tuple(each[-1] for each in sorted(computing[device], key=lambda s: s[:-1]))
             self._add(Queue(QueueKind.COMPUTE, names[device], DeviceIndex(device), steps))
@@ -132,9 +128,9 @@ class _Synchroniser:
             self.place[step] = (len(self.queues), position)
         self.queues.append(queue)
 
-    def _channel(self, transfer: Transfer, names: tuple[str, ...], routes: Routes) -> str:
+    def _channel(self, transfer: Transfer, names: tuple[str, ...]) -> str:
         """The name of the queue of a transfer."""
-        path = None if transfer.link is None else routes.path(transfer.source, transfer.target)
+        path = None if transfer.link is None else self.prepared.routes.path(transfer.source, transfer.target)
         channel = path[0].channel if path is not None and path[0].link == transfer.link else None
         if channel is None or transfer.link is None:
             link = "" if transfer.link is None else f"{self.problem.links[transfer.link].id} "
@@ -160,10 +156,10 @@ class _Synchroniser:
     def _arrived(self, transfer: Transfer) -> _Need:
         """The transfer, told of by its source; what the source itself made it of gives the position."""
         made = max((self.place[step][1] for step in self._sending(transfer)), default=_PASSED_ON)
-        arrived = transfer.arrive + self.syncs[transfer.target]
+        arrived = transfer.arrive + self.prepared.syncs[transfer.target]
         return _Need(self.place[transfer], int(transfer.source), made, arrived, True)
 
-    def _needs(self, waits_for: Mapping[int, list[int]]) -> dict[Placed, list[_Need]]:
+    def _needs(self) -> dict[Placed, list[_Need]]:
         """By step, what it needs of its own queue and others."""
         schedule, prepared = self.schedule, self.prepared
         needs: dict[Placed, list[_Need]] = {}
@@ -174,7 +170,7 @@ class _Synchroniser:
                 part = prepared.part(edge, shard.first, shard.stop)
                 found += [self._ended(step) for step in self._made(phase, int(shard.device), part)]
                 found += [self._arrived(t) for t in self._came(phase, int(shard.device), part, shard.start)]
-            for phase in waits_for.get(shard.phase, ()):
+            for phase in prepared.limits.after[shard.phase]:
                 found += [self._ended(step) for step in self._makers(phase)]
             needs[shard] = found
         for combine in schedule.combines:
@@ -218,7 +214,7 @@ class _Synchroniser:
     # ------------------------------------------------------------------ fences
 
     def result(self) -> Synchronisation:
-        needs = self._needs(_waits_for(self.problem))
+        needs = self._needs()
         later: dict[tuple[int, int], list[tuple[int, _Need]]] = defaultdict(list)
         for step, found in needs.items():
             queue, position = self.place[step]
@@ -338,29 +334,9 @@ def _join(knows: _Clock, more: _Clock) -> None:
             knows[queue] = position
 
 
-def _waits_for(problem: Problem) -> dict[int, list[int]]:
-    """By phase, the phases that must have ended: `before`, and the order of effects."""
-    found: dict[int, list[int]] = defaultdict(list)
-    for directive in problem.directives:
-        if isinstance(directive, Before):
-            for phase in directive.then:
-                found[phase] += directive.first
-    effects = [index for index, phase in enumerate(problem.phases) if phase.effect]
-    for first, then in pairwise(effects):
-        found[then].append(first)
-    return found
-
-
-def _ranks(problem: Problem) -> list[int]:
+def _ranks(prepared: Prepared) -> list[int]:
     """Each phase's place in an order that follows edges and orders asked for, for steps that take no time."""
-    count = len(problem.phases)
-    pairs: list[tuple[int, int]] = [(edge.source, edge.target) for edge in problem.edges]
-    wanted = pairs + [(first, then) for then, earlier in _waits_for(problem).items() for first in earlier]
-    for asked in (wanted, pairs):
-        before: list[set[int]] = [set() for _ in range(count)]
-        for first, then in asked:
-            before[then].add(first)
-        order = order_of(before, by_index=True)
-        if order is not None:
-            return [rank for _, rank in sorted(zip(order, range(count), strict=True))]
-    return list(range(count))
+    edges = [{prepared.sources[edge] for edge in incoming} for incoming in prepared.incoming]
+    asked = [own.union(after) for own, after in zip(edges, prepared.limits.after, strict=True)]
+    order = order_of(asked, by_index=True) or order_of(edges, by_index=True) or range(len(edges))
+    return [rank for _, rank in sorted(zip(order, range(len(edges)), strict=True))]
