@@ -50,6 +50,29 @@ def test_parquet(rho: Rho, files: Served) -> None:
     assert (ran.code, ran.out) == (0, "449985000\n")
 
 
+def test_formats_that_are_read_whole(rho: Rho, files: Served, project: Path) -> None:
+    """What Rho has written, from a server: chunks in a zip file, a picture, text."""
+    (project / "write.rho").write_text("output a ← 3 4⍴⍳12\noutput t ← 'abc'\n")
+    assert rho("run", "write.rho", "--out", "a=served/a.png", "--out", "t=served/t.txt").code == 0
+    (project / "again.rho").write_text("output z ← 2÷⍨3 4⍴⍳12\n")
+    assert rho("run", "again.rho", "--out", "z=served/z.zarr.zip").code == 0
+    (project / "all.rho").write_text(
+        f'input a : i64[n m] ← "{files.url("a.png")}"\ninput t : char[k] ← "{files.url("t.txt")}"\n'
+        f'input z : f64[p q] ← "{files.url("z.zarr.zip")}"\na\nt\n2×z\n'
+    )
+    ran = rho("run", "all.rho", "--allow-read", files.address)
+    assert ran.code == 0, ran.err
+    assert ran.out.split() == [*map(str, range(12)), "abc", *map(str, range(12))]
+    (project / "all.rho").write_text(f'input z : f64[p q] ← "{files.url("z.zarr")}"\nz\n')
+    assert "E704" in rho("run", "all.rho", "--allow-read", files.address).err
+
+
+def test_plans(rho: Rho, files: Served) -> None:
+    given = ("--in", f"x={files.url('x.npy')}")
+    assert "E707" in rho("plan", "sum.rho", *given).err
+    assert rho("plan", "sum.rho", *given, "--allow-read", files.address).code == 0
+
+
 def test_a_url_is_read_only_where_it_is_allowed(rho: Rho, files: Served) -> None:
     url = files.url("x.npy")
     ran = rho("run", "sum.rho", "--in", f"x={url}")
