@@ -16,7 +16,7 @@ import numpy as np
 
 from ....typechecker.elements import Kind
 from ...kernels.complexes import LARGE, SHRINK, SMALL, Formulas
-from .kinds import DTYPES, NumArray
+from .kinds import DTYPES, NumArray, place
 from .reals import real_function
 from .special import itemwise
 
@@ -42,10 +42,7 @@ def _dyadic(compute: Callable[[Any, Any], Any]) -> Implementation:
 
 
 def _placed(value: Any, dtype: Any, out: NumArray | None) -> Any:
-    if out is None:
-        return np.asarray(value, dtype)
-    np.copyto(out, value, casting="unsafe")
-    return out
+    return place(np.asarray(value, dtype), out)
 
 
 def _combine(real: Any, imaginary: Any, like: Any) -> Any:
@@ -248,10 +245,6 @@ def complex_circular(parameter: int) -> Implementation:
     compute = _CIRCULAR[parameter]
 
     def apply(z: Any, out: NumArray | None = None) -> Any:
-        value = compute(np.asarray(z))
-        if out is None:
-            return np.array(value)
-        np.copyto(out, value, casting="unsafe")
-        return out
+        return place(np.array(compute(np.asarray(z))), out)
 
     return apply

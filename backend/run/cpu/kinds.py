@@ -41,6 +41,14 @@ def constants(kind: Kind, data: tuple[Payload, ...], shape: tuple[int, ...]) -> 
     return made
 
 
+def place(value: Any, out: NumArray | None) -> Any:
+    """`value` as the result: copied into `out` if there is one."""
+    if out is None:
+        return value
+    np.copyto(out, value, casting="unsafe")
+    return out
+
+
 def start_of(array: NumArray) -> int:
     """Where its first item is."""
     found: int = array.__array_interface__["data"][0]

@@ -21,7 +21,7 @@ from ...kernels import llvm_leaf, store
 from ...kernels.ir import Apply, Form, Kernel, Load, Operand, Result, Step
 from ...loops.lower.kernel import KernelCode
 from ...scalar.table import Definition, definition, is_plain
-from .kinds import DTYPES, start_of
+from .kinds import DTYPES, place, start_of
 from .meanings import by_steps
 from .sharing import run_once
 
@@ -41,7 +41,7 @@ def own_function(function: str, kind: Kind, parameter: int, otherwise: Callable[
 
     def apply(*args: Any) -> Any:
         if not llvm_leaf.is_loaded() and (made := _first(found, kind, args[:arity])) is not None:
-            return made if not args[arity:] or args[arity] is None else _copied(made, args[arity])
+            return place(made, args[arity] if args[arity:] else None)
         address = _compiled(function, kind, parameter, arity)
         if address is None:
             return otherwise(*args)
@@ -61,11 +61,6 @@ def _first(found: Definition, kind: Kind, args: tuple[Any, ...]) -> Any:
         return None
     _left[0] -= size
     return by_steps(found, kind, operands)
-
-
-def _copied(made: Any, out: Any) -> Any:
-    np.copyto(out, made, casting="unsafe")
-    return out
 
 
 @cache
@@ -90,6 +85,4 @@ def _applied(address: int, kind: Kind, operands: tuple[Any, ...], out: Any) -> A
     for array in (*arrays, made):
         words += [start_of(array), dtype.itemsize]
     run_once(address, [[*words, 0]], 1, made.size * _ITEM_NANOSECONDS, (*arrays, made))
-    if out is None or direct:
-        return made
-    return _copied(made, out)
+    return made if direct else place(made, out)

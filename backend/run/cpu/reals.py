@@ -16,7 +16,7 @@ from ....typechecker.elements import Kind
 from ....typechecker.scalars import FUNCTIONS
 from ...kernels.constants import FIXED_POWERS
 from ...scalar.table import TRANSCENDENTAL, UFUNCS, definition, is_plain
-from .kinds import NumArray
+from .kinds import NumArray, place
 from .meanings import Arrays
 
 Implementation: TypeAlias = Callable[..., Any]
@@ -64,14 +64,6 @@ def _by_meaning(function: str, kind: Kind, parameter: int = 0) -> Implementation
         return place(np.asarray(found.compute(*args[:arity], steps)), args[arity] if args[arity:] else None)
 
     return apply
-
-
-def place(value: Any, out: NumArray | None) -> Any:
-    """`value` as the result: copied into `out` if there is one."""
-    if out is None:
-        return value
-    np.copyto(out, value, casting="unsafe")
-    return out
 
 
 # ------------------------------------------------------------------------ compound functions

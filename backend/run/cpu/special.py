@@ -17,7 +17,7 @@ import numpy as np
 
 from ...scalar import special as definitions
 from .error_function import erf, erfc
-from .kinds import NumArray
+from .kinds import NumArray, place
 
 
 def itemwise(function: Callable[..., Any], *args: Any) -> Any:
@@ -37,21 +37,14 @@ def special(function: str) -> Callable[..., Any]:
     if function in _DYADIC:
 
         def dyadic(x: Any, y: Any, out: NumArray | None = None) -> Any:
-            return _placed(compute(np.asarray(x), np.asarray(y)), out)
+            return place(compute(np.asarray(x), np.asarray(y)), out)
 
         return dyadic
 
     def monadic(x: Any, out: NumArray | None = None) -> Any:
-        return _placed(compute(np.asarray(x)), out)
+        return place(compute(np.asarray(x)), out)
 
     return monadic
-
-
-def _placed(value: Any, out: NumArray | None) -> Any:
-    if out is None:
-        return value
-    np.copyto(out, value, casting="unsafe")
-    return out
 
 
 @cache
