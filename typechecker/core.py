@@ -167,7 +167,8 @@ class Gather:
 
     `checked`: indices are not proved in range, so a run checks every one (E310).  `fills`: index -1 gives a fill.
     `shift`: the indices are counts of bits, checked for a shift of this kind.  `place`: which axis it is, of how many, where the
-    program indexes an array of several axes.
+    program indexes an array of several axes; `beside`: the indices of other axes of those that are numbers, at `axes`, which a
+    failure tells; those before it that arg still has are checked first.
     """
 
     result: ValueId
@@ -178,6 +179,8 @@ class Gather:
     fills: bool = False
     shift: Kind | None = None
     place: tuple[int, int] | None = None
+    beside: tuple[ValueId, ...] = ()
+    axes: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -133,10 +133,10 @@ def _rotated(cells: Cells) -> Signature:
 
 
 def _gathered(cells: Cells) -> Signature:
-    k, rank = cells.axis, len(cells.args[1])
-    before = [AxisSignature(a, (a, None)) for a in range(k)]
-    picked = [AxisSignature(k + i, (None, i)) for i in range(rank)]
-    behind = [AxisSignature(a - 1 + rank, (a, None)) for a in range(k + 1, len(cells.args[0]))]
+    k, rank, whole = cells.axis, len(cells.args[1]), (None,) * (len(cells.args) - 2)
+    before = [AxisSignature(a, (a, None, *whole)) for a in range(k)]
+    picked = [AxisSignature(k + i, (None, i, *whole)) for i in range(rank)]
+    behind = [AxisSignature(a - 1 + rank, (a, None, *whole)) for a in range(k + 1, len(cells.args[0]))]
     return (*before, *picked, *behind)
 
 
@@ -279,7 +279,7 @@ _ROWS = (
     LibraryOp("stack", None, _stacked, _result("copy"), vjp="slices", onnx="Concat", like=("join", "copy")),
     LibraryOp("rotate", 2, _rotated, _result("copy"), vjp="rotate_back", onnx="GatherElements", like=("join", "copy")),
     LibraryOp("reshape_cycle", 1, _none, _result("copy"), vjp="scatter_add", like=("copy",)),
-    LibraryOp("gather", 2, _gathered, _result("gather"), fails=_checked, vjp="scatter_add", onnx="Gather"),
+    LibraryOp("gather", None, _gathered, _result("gather"), fails=_checked, vjp="scatter_add", onnx="Gather"),
     LibraryOp("update", None, _updated, _update_work, fails=_checked, vjp="update", onnx="ScatterND", like=("scatter",)),
     LibraryOp("mask_update", 3, _mask_updated, _result("copy"), fails=_always, vjp="mask_update", like=("compress", "compact")),
     LibraryOp("scan", 1, _other_axes, _arg("scan"), vjp="scan", onnx="CumSum"),

@@ -7,6 +7,7 @@ Neighbours: `frames` (Note [One batch axis]), `masking`; `reference.selection` (
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, Final
 
@@ -19,22 +20,56 @@ from ..run.cpu.bindings import Binding, Fault, Unbound, bind_kernel
 from ..run.cpu.gathering import gather_run
 from ..run.cpu.kinds import DTYPES, FILLS, NumArray
 from ..run.device import Types
-from ..run.failures import outside
+from ..run.failures import NOTHING, outside
 from .compiled_sorts import LEAST, is_short, plain_order, sorted_vector
 from .frames import Arrays, Call, Function, Operation, in_order, whole
 from .sorting import selects, sorted_items, sorted_rows
 
 
-def check_indices(indices: NumArray, size: int, *, checked: bool, least: int = 0, shift: object = None, place: object = None
-                  ) -> None:  # fmt: skip
-    """Fail with the first index that is not in `least` … size-1."""
+def check_indices(
+    indices: NumArray, size: int, *, checked: bool, least: int = 0, shift: object = None, place: object = None,
+    beside: Mapping[int, int] = NOTHING,
+) -> None:  # fmt: skip
+    """Fail with the first index that is not in `least` … size-1; `beside`: those of other axes."""
     if not indices.size or (int(indices.min()) >= least and int(indices.max()) < size):
         return
     wrong = (indices < least) | (indices >= size)
     index = int(indices[wrong].reshape(-1)[0])
     if not checked:
         raise AssertionError(f"index {index} was proved to be below {size}")
-    raise outside(index, size, shift, place)
+    raise outside(index, size, shift, place, beside)
+
+
+def check_gather(phase: LibraryPhase, cell: Sequence[int], indices: NumArray, others: Sequence[NumArray]) -> None:
+    """Fail with the first item whose index is outside: those of axes before it that are numbers are those of the first item."""
+    told, axis, place = phase.attributes.get("beside", ()), phase.attributes["axis"], phase.attributes.get("place")
+    assert isinstance(told, tuple) and isinstance(axis, int)
+    beside = {other: int(number.reshape(-1)[0]) for other, number in zip(told, others, strict=True)}
+    if isinstance(place, tuple) and place[0] == axis and indices.size:
+        for other in sorted(other for other in beside if other < axis):
+            every = {**beside, axis: int(indices.reshape(-1)[0])}
+            number = every.pop(other)
+            check_indices(np.array([number]), cell[other], checked=True, place=(other, place[1]), beside=every)
+    check_indices(indices, cell[axis], checked=phase.attributes["checked"] is True, least=-1 if phase.attributes["fills"] else 0,
+                  shift=phase.attributes.get("shift"), place=place, beside=beside)  # fmt: skip
+
+
+def check_update(chosen: Mapping[int, NumArray], cell: Sequence[int], *, checked: bool) -> None:
+    """Fail with the first item, in the order of cells and of items, that has an index outside its axis.
+
+    `chosen`: indices by axis, with a batch axis each."""
+    wrong = {axis: ((own < 0) | (own >= cell[axis])).reshape(len(own), -1) for axis, own in chosen.items()}
+    if not any(bad.any() for bad in wrong.values()):
+        return
+    assert checked, "an index was proved to be inside"
+    at = min(int(bad.any(1).argmax()) for bad in wrong.values() if bad.any())
+    here = {axis: bad[at % len(bad)] for axis, bad in wrong.items()}
+    rows = {axis: own.reshape(len(own), -1)[at % len(own)] for axis, own in chosen.items()}
+    first = next((axis for axis, bad in here.items() if bad[:1].any()), None)
+    axis = max(axis for axis, bad in here.items() if bad.any()) if first is None else first
+    places = {**dict.fromkeys(rows, 0), axis: int(here[axis].argmax())}
+    every = {own: int(row[places[own]]) for own, row in rows.items() if row.size}
+    raise outside(every.pop(axis), cell[axis], None, (axis, len(cell)), every)
 
 
 def gather(call: Call, arrays: Arrays) -> Arrays:
@@ -42,7 +77,7 @@ def gather(call: Call, arrays: Arrays) -> Arrays:
     axis, fills = call.axis(), call.flag("fills")
     if "sorts" in call.phase.attributes:
         return sort(call, arrays)
-    arg, indices = call.batched(arrays)
+    arg, indices, *others = call.batched(arrays)
     count = math.prod(call.frame)
     own, cell = indices.shape[1:], arg.shape[1:]
     shape = (count, *cell[:axis], *own, *cell[axis + 1 :])
@@ -50,8 +85,7 @@ def gather(call: Call, arrays: Arrays) -> Arrays:
         return call.unbatched(np.empty(shape, arg.dtype))
     length = cell[axis]
     indices = indices.astype(np.intp, copy=False)
-    check_indices(indices, length, checked=call.flag("checked"), least=-1 if fills else 0,
-                  shift=call.phase.attributes.get("shift"), place=call.phase.attributes.get("place"))  # fmt: skip
+    check_gather(call.phase, cell, indices, others)
     absent = indices < 0 if fills else None
     if absent is not None and not absent.any():
         absent = None
@@ -101,8 +135,7 @@ def update(call: Call, arrays: Arrays) -> Arrays:
         next(supply).astype(np.int64, copy=False) if has else np.arange(length)[np.newaxis]
         for has, length in zip(indexed, cell, strict=True)
     ]
-    for axis, (choice, length) in enumerate(zip(choices, cell, strict=True)):
-        check_indices(choice, length, checked=call.flag("checked"), place=(axis, len(cell)))
+    check_update({axis: choices[axis] for axis, has in enumerate(indexed) if has}, cell, checked=call.flag("checked"))
     last = max((axis + 1 for axis, has in enumerate(indexed) if has), default=0)
     selection = tuple(n for choice in choices[:last] for n in choice.shape[1:])
     places: NumArray = np.arange(count).reshape(count, *[1] * len(selection))
@@ -142,8 +175,8 @@ def _gather_large(call: Call, arrays: Arrays) -> NumArray | None:
 
 def _bind_gather(binding: Binding, phase: LibraryPhase) -> None:
     """Items by indices."""
-    table, indices = [binding.values[value] for value in phase.args]
-    run = gather_run(phase, list(map(binding.types.kind, phase.args)), table, indices, binding.threads, least=0)
+    table, indices = [binding.values[value] for value in phase.args[:2]]
+    run = gather_run(phase, list(map(binding.types.kind, phase.args[:2])), table, indices, binding.threads, least=0)
     if run is None:
         raise Unbound
     operands = [binding.view(value, view) for value, view in run.views]

@@ -42,7 +42,7 @@ from typing import Final, TypeAlias
 from ...lang.records import dataclass
 from ...typechecker.elements import Kind
 
-MOST_VALUES: Final = 4
+MOST_VALUES: Final = 8
 """Values of a failure record."""
 
 

@@ -131,7 +131,8 @@ def _select(op: c.Op, view: View) -> Array:
     match op:
         case c.Gather():
             arg, indices = view.value(op.arg), view.value(op.indices)
-            return selection.gather(arg, indices, op.axis, op.checked, op.fills, op.shift, op.place)
+            beside = {axis: integers(view.value(v))[0] for axis, v in zip(op.axes, op.beside, strict=True)}
+            return selection.gather(arg, indices, op.axis, op.checked, op.fills, op.shift, op.place, beside)
         case c.Update():
             choices = [None if i is None else view.value(i) for i in op.indices]
             return selection.update(view.value(op.arg), choices, view.value(op.value), op.checked)

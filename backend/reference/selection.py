@@ -8,11 +8,12 @@ Neighbours: `indexing`; `interpret`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import product
 
 from ...lang.codes import Code
 from ...typechecker.elements import Kind
-from ..run.failures import CheckFailed, outside
+from ..run.failures import NOTHING, CheckFailed, outside
 from ..run.values import Array, fill_of
 from .failures import InternalError
 from .indexing import at, build, cells, integers, offset, positions
@@ -20,24 +21,30 @@ from .structure import reshape
 
 
 def check_index(index: int, size: int, checked: bool, shift: Kind | None = None,
-                place: tuple[int, int] | None = None) -> None:  # fmt: skip
+                place: tuple[int, int] | None = None, beside: Mapping[int, int] = NOTHING) -> None:  # fmt: skip
     """Fail unless 0 ≤ index < size (positions count from 0 here)."""
     if 0 <= index < size:
         return
     if not checked:
         raise InternalError(f"index {index} was proved to be below {size}")
-    raise outside(index, size, shift, place)
+    raise outside(index, size, shift, place, beside)
 
 
 def gather(
     value: Array, indices: Array, axis: int, checked: bool, fills: bool, shift: Kind | None = None,
-    place: tuple[int, int] | None = None,
+    place: tuple[int, int] | None = None, beside: Mapping[int, int] = NOTHING,
 ) -> Array:  # fmt: skip
-    """result[a… i… b…] = value[a… indices[i…] b…]."""
+    """result[a… i… b…] = value[a… indices[i…] b…]; `beside`: the indices of other axes that are numbers."""
     chosen = integers(indices)
+    if chosen and checked and place is not None and place[0] == axis:
+        every = {**beside, axis: chosen[0]}
+        for other in range(axis):
+            if other in every:
+                rest = {own: number for own, number in every.items() if own != other}
+                check_index(every[other], value.shape[other], True, place=(other, place[1]), beside=rest)
     for index in chosen:
         if not (fills and index == -1):
-            check_index(index, value.shape[axis], checked, shift, place)
+            check_index(index, value.shape[axis], checked, shift, place, beside)
     shape = (*value.shape[:axis], *indices.shape, *value.shape[axis + 1 :])
     fill = fill_of(value.kind)
 
@@ -54,8 +61,15 @@ def update(value: Array, indices: Sequence[Array | None], replacement: Array, ch
     for axis, index in enumerate(indices):
         size = value.shape[axis]
         choices.append(Array(Kind.I64, (size,), tuple(range(size))) if index is None else index)
-        for chosen in integers(choices[-1]):
-            check_index(chosen, size, checked, place=(axis, value.rank))
+    present = {axis: integers(choices[axis]) for axis, index in enumerate(indices) if index is not None}
+    for item in product(*(present.values() if all(present.values()) else ())):
+        every = dict(zip(present, item, strict=False))
+        for axis, index in every.items():
+            rest = {own: number for own, number in every.items() if own != axis}
+            check_index(index, value.shape[axis], checked, place=(axis, value.rank), beside=rest)
+    for axis, numbers in present.items():
+        for number in numbers:
+            check_index(number, value.shape[axis], checked, place=(axis, value.rank))
     selection_shape = [size for choice in choices for size in choice.shape]
     data = list(value.data)
     for p in positions(selection_shape):

@@ -14,12 +14,12 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
 from functools import partial
 from time import perf_counter_ns
-from typing import Any
+from typing import Any, TypeVar
 
 from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, RunFailed
@@ -50,7 +50,9 @@ from ..schedule.plan.model import (
 from ..schedule.plan.parts import DeviceId
 from .cpu import CpuBackend
 from .cpu.kinds import stored
+from .failures import CheckFailed
 from .files.stored import StoreBackend
+from .firsts import Failure, Order, first_of
 from .fleet import Action, Fleet
 from .machine import Machine, Observer, Took
 from .others import ALONE, Others, Parts
@@ -61,6 +63,8 @@ from .turning import Part, Together
 from .watching import announce
 from .words.assemble import assemble
 from .words.interpret import compile_words
+
+Item = TypeVar("Item")
 
 
 class Pace(Enum):
@@ -121,7 +125,8 @@ def run_distributed(
                 if isinstance(step, FenceStep):
                     to_come[step.fence] += others.runners(queue)
         begin = partial(others.begin, machine)
-        failure = run_in_threads(own_steps, queues, own_queue, quiet, dict(to_come), others, begin)
+        failure = run_in_threads(own_steps, queues, own_queue, quiet, dict(to_come), others, begin,
+                                 Order(queue.steps for queue in plan.main.queues))  # fmt: skip
         if failure is not None:
             machine.current = machines[failure.queue].current
             raise failure.error
@@ -167,8 +172,10 @@ def _one_at_a_time(observe: Observer | None, lock: Any) -> Observer | None:
 
 
 def _loop(steps: Sequence[Sequence[Step]], actions: Sequence[Sequence[Action]], settle: Action) -> None:
-    """Every queue from its first step to its last; `settle` is called at the end of each tick."""
-    last = 0
+    """Every queue from its first step to its last; `settle` is called at the end of each tick.
+
+    After a failure of the program the other queues go on as far as they come, as in threads."""
+    last, order, failures = 0, Order(steps), list[Failure]()
     places = [0] * len(steps)
     to_come: dict[FenceId, int] = {}
     for own in steps:
@@ -181,9 +188,9 @@ def _loop(steps: Sequence[Sequence[Step]], actions: Sequence[Sequence[Action]], 
     left = sum(map(len, steps))
     while ready:
         now, which = heapq.heappop(ready)
-        if now > last:
+        if now > last and not failures:  # what has failed frees nothing more
             settle()
-            last = now
+        last = max(last, now)
         own = steps[which]
         while places[which] < len(own):
             step = own[places[which]]
@@ -206,13 +213,20 @@ def _loop(steps: Sequence[Sequence[Step]], actions: Sequence[Sequence[Action]], 
                     left -= 1
                     heapq.heappush(ready, (now, other))
             else:
-                action()
+                try:
+                    action()
+                except RunFailed as error:
+                    failures.append(Failure(order.of(step, (now,)), which, error))
+                    break
             places[which] += 1
             left -= 1
             if isinstance(step, FenceStep):
                 to_come[step.fence] -= 1
                 for other in () if to_come[step.fence] else waiting.pop(step.fence, ()):
                     heapq.heappush(ready, (now, other))
+    failure = first_of(failures)
+    if failure is not None:
+        raise failure.error
     if left:
         raise AssertionError("every queue waits for another")
 
@@ -243,6 +257,15 @@ def _compile(fleet: Fleet, step: Step, device: DeviceId, home: DeviceId) -> Acti
             return lambda: None
 
 
+def _located(machine: Machine, action: Callable[[], Item]) -> Item:
+    """What a failure of the program is of is known now, and others run before it is raised."""
+    try:
+        return action()
+    except CheckFailed as failure:
+        assert machine.current is not None
+        raise failure.at(machine.current.span) from None
+
+
 def _shard(fleet: Fleet, step: RunStep, box: Box, device: DeviceId) -> Action:
     machine, holdings = fleet.machine, fleet.holdings[device]
     phase = machine.phases[step.phase]
@@ -263,7 +286,7 @@ def _shard(fleet: Fleet, step: RunStep, box: Box, device: DeviceId) -> Action:
         if not made_once:
             with machine.making:
                 made_once.append(compile_shard(phase, box, makes, machine, machine.backends[device], holdings.kernels))
-        results = made_once[0](take)
+        results = _located(machine, lambda: made_once[0](take))
         with fleet.lock:
             for value, count in Counter(made.value for made in results if made.partial).items():
                 holdings.count(value, box, fleet.bytes(value, partials=count))
@@ -295,7 +318,7 @@ def _whole(fleet: Fleet, step: RunStep | LoopStep | BranchStep | CellsStep, devi
                 holdings.memory[value] = holdings.take(value, tuple((0, n) for n in shape), machine.kind(value), shape)
             for value in results:
                 holdings.count(value, None, fleet.bytes(value))
-        action(holdings.memory)
+        _located(machine, lambda: action(holdings.memory))
         with fleet.lock:
             for value in assembled:
                 del holdings.memory[value]

@@ -7,6 +7,7 @@ phase where there is none, and raises `RunFailed`.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
 _CHECKS: Final = frozenset({Code.E140, Code.E204, Code.E310, Code.E403, Code.E701, Code.E703})
 """What fails for the values at hand, and so in one iteration of a loop."""
+
+
+NOTHING: Final[Mapping[int, int]] = {}
 
 
 class CheckFailed(Exception):
@@ -57,13 +61,16 @@ def locate(error: BaseException, label: Label | None) -> None:
         )
 
 
-def outside(index: int, size: int, shift: object = None, place: object = None) -> CheckFailed:
-    """An index outside its axis, or a count of bits of a `shift` of this kind; `place`: which axis it is, of how many."""
+def outside(index: int, size: int, shift: object = None, place: object = None, beside: Mapping[int, int] = NOTHING
+            ) -> CheckFailed:  # fmt: skip
+    """An index outside its axis, or a count of bits of a `shift` of this kind; `place`: which axis it is, of how many; `beside`:
+    the indices of other axes, of one item."""
     if shift:
         return CheckFailed(Code.E310, f"a shift of {shift} is by 0 to {size - 1} bits, but this is {shown(index)}")
     where = ""
     if isinstance(place, tuple) and place[1] > 1:
-        where = f": [{';' * place[0]}{shown(index)}{';' * (place[1] - 1 - place[0])}]"
+        every = {**beside, place[0]: index}
+        where = f": [{';'.join(shown(every[axis]) if axis in every else '' for axis in range(place[1]))}]"
     return CheckFailed(Code.E310, f"index {shown(index)} (counted from 0) is outside an axis of length {size}{where}")
 
 

@@ -2,7 +2,7 @@
 
 The caller's thread takes the home queue, so prints, limits on time and Ctrl-C are where they always are.  Values do not depend
 on who is first: every step's operands are behind fences.  Neither do failures of the program: after one the other queues go on
-as far as they come, and of all failures the one that the predicted clock meets first is raised.  Anything else (memory, an
+as far as they come, and of all failures the first is raised (`firsts`).  Anything else (memory, an
 interrupt, a mistake in Rho) stops all threads at once.  Queues that wait for each other are found, never waited for.
 
 Neighbours: `distributed` (makes the actions, and guards what threads share), `executor` (asks for this).
@@ -21,6 +21,7 @@ from ...lang.diagnostics import RunFailed
 from ...lang.listening import LISTENING
 from ..schedule.plan.model import FenceStep, Step, TransferStep, WaitStep
 from .failures import CheckFailed
+from .firsts import Failure, Order, first_of
 from .others import ALONE, Gate, Others
 from .turning import Part, Together, Unreached
 
@@ -31,15 +32,6 @@ _OF_THE_PROGRAM: Final = (RunFailed, CheckFailed)
 
 class _Stop(SystemExit):
     """Raised in threads whose work is not wanted any more, which end without a word wherever it comes."""
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """What ended queue number `queue`, at a step that starts at `start` (in a loop: also in which turn, and when in it)."""
-
-    start: tuple[int, ...]
-    queue: int
-    error: BaseException
 
 
 @dataclass(slots=True)
@@ -133,7 +125,7 @@ class _Gate:
 def run_in_threads(
     steps: Sequence[Sequence[Step]], actions: Sequence[Sequence[Action]], own: int,
     quiet: Callable[[], AbstractContextManager[object]], to_come: dict[Hashable, int], others: Others,
-    begin: Callable[[Gate], None],
+    begin: Callable[[Gate], None], order: Order,
 ) -> Failure | None:  # fmt: skip
     """Run every queue to its end, number `own` in this thread; the failure to be raised, if there is one.
 
@@ -144,14 +136,14 @@ def run_in_threads(
     threads: list[threading.Thread] = []
 
     def serve(which: int) -> None:
-        start, failure, stop = 0, None, False
+        start, failure, stop = tuple[int, ...]((0,)), None, False
         together: Together | None = None
         try:
             with quiet():
                 for step, action in zip(steps[which], actions[which], strict=True):
                     if gate.stopped:
                         return
-                    start = getattr(step, "start", start)
+                    start = order.of(step, start)
                     fence = fence_before(step, others)
                     if fence is not None and not gate.wait(which, fence):
                         return
@@ -167,7 +159,7 @@ def run_in_threads(
             pass
         except BaseException as error:
             inside = () if together is None else together.at.get(which, ())
-            failure = Failure((start, *inside), which, error)
+            failure = Failure((*start, *inside), which, error)
             stop = not isinstance(error, _OF_THE_PROGRAM)
         finally:
             gate.let_go()
@@ -205,13 +197,13 @@ def fence_before(step: Step, others: Others) -> Hashable | None:
 
 
 def _first(gate: _Gate) -> Failure | None:
-    """What stopped everything, else what the predicted clock meets first."""
+    """What stopped everything, else the first."""
     urgent = [failure for failure in gate.failures if not isinstance(failure.error, _OF_THE_PROGRAM)]
     if urgent:
         return urgent[0]
     if gate.unreached and not gate.failures:
         raise AssertionError("every queue waits for another")
-    return min(gate.failures, key=lambda failure: (failure.start, failure.queue), default=None)
+    return first_of(gate.failures)
 
 
 def interrupt(threads: Sequence[threading.Thread]) -> None:

@@ -22,6 +22,7 @@ from ..graph.turns import Turn
 from ..schedule.facts.turns import Shared, box_of_state
 from ..schedule.plan.model import Box, CombineStep, FenceStep, Plan, QueueKind, RunStep, Step, SubPlan, TransferStep, WaitStep
 from ..schedule.plan.parts import DeviceId
+from .firsts import Order
 from .fleet import Action, Fleet
 from .machine import Machine, Took
 from .others import Gate, Others
@@ -276,8 +277,9 @@ class Together:
         if self.is_first(which):  # nobody is in the turn before any more
             gate.forget([(id, turn - 1, fence) for fence in ("begin", "end", "told", *self.body.counts)])
         self.at[which] = (turn, 0)
+        order = Order(side.steps.values())
         for step, act in zip(side.steps.get(which, ()), side.actions.get(which, ()), strict=True):
-            self.at[which] = (turn, getattr(step, "start", self.at[which][1]))
+            self.at[which] = (turn, *order.of(step, self.at[which][1:]))
             arrival = self.others.awaited(step) if isinstance(step, TransferStep) else None
             awaited = (id, turn, step.fence) if isinstance(step, WaitStep) else arrival
             if awaited is not None and not gate.wait(which, awaited):

@@ -13,6 +13,9 @@ import rho
 from rho import backend
 from rho.backend.kernels import policy
 from rho.backend.reference.interpret import interpret
+from rho.backend.run.cpu import CpuBackend
+from rho.backend.run.distributed import Pace
+from rho.backend.run.executor import execute_plan
 from rho.backend.run.values import from_numpy
 from rho.backend.schedule.program.plan_of import plan_of
 from rho.backend.schedule.program.problem_of import problem_of
@@ -28,9 +31,14 @@ GOOD = np.arange(2000) % 4
 BAD = GOOD.copy()
 BAD[1217] = 7
 IN_A_LOOP = {
-    "one of two axes": ("{x←⍺ ⋄ k←⍵ ⋄ {⍵+x[k[⍺];2]}⍣(⍳≢k) ⊢ 0.0}", "of length 4: [7;]"),
-    "the other": ("{x←⍉⍺ ⋄ k←⍵ ⋄ {⍵+x[2;k[⍺]]}⍣(⍳≢k) ⊢ 0.0}", "of length 4: [;7]"),
-    "what is replaced": ("{k←⍵ ⋄ {s←⍵ ⋄ s[1;k[⍺]]←7.0 ⋄ s}⍣(⍳≢k) ⊢ ⍉⍺}", "of length 4: [;7]"),
+    "one of two axes": ("{x←⍺ ⋄ k←⍵ ⋄ {⍵+x[k[⍺];2]}⍣(⍳≢k) ⊢ 0.0}", "of length 4: [7;2]"),
+    "the other": ("{x←⍉⍺ ⋄ k←⍵ ⋄ {⍵+x[2;k[⍺]]}⍣(⍳≢k) ⊢ 0.0}", "of length 4: [2;7]"),
+    "what is replaced": ("{k←⍵ ⋄ {s←⍵ ⋄ s[1;k[⍺]]←7.0 ⋄ s}⍣(⍳≢k) ⊢ ⍉⍺}", "of length 4: [1;7]"),
+    "both": ("{x←⍺ ⋄ k←⍵ ⋄ {⍵+x[k[⍺];1+k[⍺]]}⍣(⍳≢k) ⊢ 0.0}", "of length 4: [7;8]"),
+    "both are replaced": ("{k←⍵ ⋄ {s←⍵ ⋄ s[k[⍺];1+k[⍺]]←7.0 ⋄ s}⍣(⍳≢k) ⊢ ⍺}", "of length 4: [7;8]"),
+    "three axes": ("{x←1 4 5⍴⍺ ⋄ k←⍵ ⋄ {⍵+x[0;k[⍺];3]}⍣(⍳≢k) ⊢ 0.0}", "of length 4: [0;7;3]"),
+    "picked": ("{x←⍺ ⋄ k←⍵ ⋄ {⍵+(k[⍺],2)⊃x}⍣(⍳≢k) ⊢ 0.0}", "of length 4: [7;2]"),
+    "a row at numbers": ("{x←⍺ ⋄ k←⍵ ⋄ {⍵+x[k[⍺];0 2]}⍣(⍳≢k) ⊢ 0.0 0.0}", "of length 4: [7;]"),
     "a vector": ("{x←⍺[;0] ⋄ k←⍵ ⋄ {⍵+x[k[⍺]]}⍣(⍳≢k) ⊢ 0.0}", "of length 4"),
 }
 
@@ -53,11 +61,14 @@ def test_in_loops(name: str, mode: str, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 PROGRAMS = {
-    "one of two axes": ("x[k;1]", "of length 4: [7;]"),
-    "the other": ("(⍉x)[1;k]", "of length 4: [;7]"),
+    "one of two axes": ("x[k;1]", "of length 4: [7;1]"),
+    "the other": ("(⍉x)[1;k]", "of length 4: [1;7]"),
     "both, the last first": ("x[k;k]", "of length 5: [;7]"),
     "cells along an axis": ("k⌷[1]⍉x", "of length 4: [;7]"),
-    "what is replaced": ("{y←⍉⍵ ⋄ y[0 1;k]←7.0 ⋄ y} x", "of length 4: [;7]"),
+    "what is replaced": ("{y←⍉⍵ ⋄ y[0 1;k]←7.0 ⋄ y} x", "of length 4: [0;7]"),
+    "a number before": ("x[k[1217];k]", "of length 4: [7;0]"),
+    "items of both axes": ("{y←⍵ ⋄ y[k;k]←7.0 ⋄ y} x", "of length 5: [0;7]"),
+    "the first item of both": ("{y←⍵ ⋄ y[⌽k[⍳1218];k]←7.0 ⋄ y} x", "of length 4: [7;0]"),
     "a vector": ("x[;0][k]", "of length 4"),
 }
 TEXT = "input x : f64[4 5]\ninput k : i64[n]\ny ← "
@@ -99,4 +110,35 @@ def test_in_a_stream(tmp_path: Path) -> None:
     program = loaded("input x : f64[4 5]\ninput k : i64[n]\ny ← +/x[k;1]\noutput y", tmp_path, 4_000_000, write=False)
     with pytest.raises(RunFailed) as caught:
         Session().run(program)
-    assert [d.message for d in caught.value.diagnostics] == ["index 7 (counted from 0) is outside an axis of length 4: [7;]"]
+    assert [d.message for d in caught.value.diagnostics] == ["index 7 (counted from 0) is outside an axis of length 4: [7;1]"]
+
+
+@pytest.mark.parametrize("expression", ["x[k;1]", "+/x[k;1]", "x[;0][k]", "4⌷[1]⍉x[k;]"])
+@pytest.mark.parametrize("pace", Pace)
+def test_the_first_item_is_told_whichever_device_met_one_first(expression: str, pace: Pace) -> None:
+    bad = np.arange(20_000) % 4
+    bad[10::500] = 100 + np.arange(40)
+    data = {"x": X, "k": bad}
+    core = checked(TEXT + expression + "\noutput y")
+    assert core is not None
+    bound = backend.load(core, data)
+    for seed in range(6):
+        chance = random.Random(seed)
+        made = problem_of(bound, topology(chance), given=ticks_of(chance))
+        answer = split_evenly(made.problem)
+        assert answer is not None
+        plan = plan_of(made, answer)
+        with pytest.raises(RunFailed, match="index 100 "):
+            execute_plan(plan, bound, data, {device.id: CpuBackend() for device in plan.devices}, pace=pace)
+
+
+@pytest.mark.parametrize("mode", ["off", "always"])
+def test_the_first_item_is_told_whichever_thread_met_one_first(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(policy.SWITCH, mode)
+    bad = np.arange(200_000) % 4
+    bad[10_000::500] = 100 + np.arange(380)
+    for text in ("{⍺[⍵;1]}", "{+/2×⍺[⍵;1]}", "{x←⍺ ⋄ {k←⍵ ⋄ {⍵+x[k;1]}⍣2 ⊢ 0.0}¨⍵}", "{4+⌸(⍵ ⋄ f64 ⍵)}"):
+        function = rho.compile(text)
+        for _ in range(12):
+            with pytest.raises(rho.RunFailed, match="index 100 "):
+                function(X, bad)

@@ -300,6 +300,10 @@ def core_op(phase: LibraryPhase, count: int) -> c.Op:
         indexed = attributes["indexed"]
         indices = tuple(next(present) if has else None for has in indexed)  # type: ignore[attr-defined]
         return c.Update(1000, 0, indices, count - 1, attributes["checked"])  # type: ignore[arg-type]
+    if op is c.Gather:
+        axes = attributes.get("beside", ())
+        kept = {name: attributes[name] for name in ("axis", "checked", "fills")}
+        return c.Gather(1000, 0, 1, **kept, beside=tuple(range(2, count)), axes=axes)  # type: ignore[arg-type]
     if op in (c.Join, c.Stack):
         arguments["args"] = tuple(range(count))
         names = []

@@ -174,7 +174,7 @@ WRONG = {
     ),
     "second argument": ("t: i64 = 1 for i in 0..n vector carried (s: i64 = t -> u => r by add) { u: i64 = add(i, s) }", "exact"),
     "used twice": ("for i in 0..n vector carried (s: i64 = n -> u => r by add) { u: i64 = add(s, i) j = index s }", "exact"),
-    "record": ("fail 1 if b (n, n, n, n, n)", "at most 4"),
+    "record": ("fail 1 if b (n, n, n, n, n, n, n, n, n)", "at most 8"),
     "a call of no view": ("call 1 (q[0:n]) into ()", "no view q"),
     "a call that writes an input": ("call 1 () into (x[0:n])", "only read"),
     "a call of another rank": ("call 1 (x[0, 0:n]) into ()", "no view x of rank 2"),

@@ -18,7 +18,8 @@ from ..elements import held, strong
 from ..obligations import Obligation, Relation, SizeFact
 from ..operands import Operand, TupleOperand, Value
 from ..rules.common import common, item_of, joint_element
-from ..rules.index import index_operand, select_along
+from ..rules.index import Position as Ready
+from ..rules.index import index_operand, select_at
 from ..sizes import ZERO, Size, number
 from ..types import ArrayType
 from .context import Context, is_poisoned
@@ -82,16 +83,20 @@ def index(ctx: Context, x: Operand, axes: Sequence[Entry | None], span: Span) ->
         or not _enough_axes(ctx, x, axes, span)
     ):
         return ctx.builder.poison(span)
-    result = x
-    for axis in range(len(axes) - 1, -1, -1):
-        entry = axes[axis]
+    chosen: dict[int, tuple[Operand, Span, Ready]] = {}
+    for axis, entry in reversed(list(enumerate(axes))):
         if entry is None:
             continue
         if isinstance(entry.value, TupleOperand):
             return ctx.error(Code.E305, "an index is an array, but this is a tuple", entry.span)
-        result = select_along(ctx.builder, result, entry.value, axis, entry.span, (axis, x.type.rank))
-        if result.poisoned:
-            return result
+        ready = index_operand(ctx.builder, entry.value, x.type.shape[axis], entry.span)
+        if ready is None:
+            return ctx.builder.poison(entry.span)
+        chosen[axis] = entry.value, entry.span, ready
+    result = x
+    for axis, (own, where, ready) in chosen.items():
+        others = {other: position for other, (_, _, (position, _)) in chosen.items() if other != axis}
+        result = select_at(ctx.builder, result, ready, own, axis, where, (axis, x.type.rank), others)
     return result
 
 

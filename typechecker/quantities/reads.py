@@ -187,10 +187,11 @@ def _selection(op: c.Op, setting: Setting) -> list[Read]:
     match op:
         case c.Gather():
             indices = setting.types[op.indices]
+            others = [Read(value, ONCE) for value in (op.indices, *op.beside)]
             if indices.permutation and setting.shape(op.arg)[op.axis] == indices.shape[0]:
-                return [Read(op.arg, ONCE), Read(op.indices, ONCE)]
+                return [Read(op.arg, ONCE), *others]
             times = product(indices.shape)
-            return [Read(op.arg, up_to(times), _why(times, "several indices may be the same")), Read(op.indices, ONCE)]
+            return [Read(op.arg, up_to(times), _why(times, "several indices may be the same")), *others]
         case c.Update():
             reads = [Read(op.arg, up_to(ONE)), *[Read(index, ONCE) for index in op.indices if index is not None]]
             if setting.shape(op.value):

@@ -12,7 +12,7 @@ from ..core import Block, Op, ValueId
 
 _OPERANDS = frozenset({
     "arg", "args", "left", "right", "mask", "indices", "value", "amount", "initial",
-    "cells",
+    "cells", "beside",
     "condition",
 })  # fmt: skip
 

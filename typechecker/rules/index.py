@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Final, TypeAlias
+
 from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, Severity, Verdict
 from ...lang.source import Span
@@ -16,8 +19,12 @@ from ..types import ArrayType
 from .common import item_of, label, require_rank, show_number, with_static
 from .static_arguments import axis_index, no_axis, whole_numbers
 
+Position: TypeAlias = tuple[Operand, bool]
+"""An index counted from 0 as i64, and whether a run must check it."""
+NONE: Final[Mapping[int, Operand]] = {}
 
-def index_operand(b: Builder, index: Operand, size: Size, span: Span) -> tuple[Operand, bool] | None:
+
+def index_operand(b: Builder, index: Operand, size: Size, span: Span) -> Position | None:
     """The index counted from 0 as i64, and whether a run must check it; None after E300, E304 or E310."""
     index = whole_numbers(b, index, span)
     kind = index.type.element.kind
@@ -146,11 +153,15 @@ def _declared(b: Builder, given: Operand, size: Size) -> str:
     return f"an index that its `input` or signature declares `idx<{size}>` is known to be in range"
 
 
-def select_along(b: Builder, x: Operand, index: Operand, axis: int, span: Span, place: tuple[int, int] | None = None) -> Operand:
-    """x at `index` along one axis: the index's shape takes that axis's place.  `place`: as the program indexes, if otherwise."""
+def select_along(b: Builder, x: Operand, index: Operand, axis: int, span: Span) -> Operand:
+    """x at `index` along one axis: the index's shape takes that axis's place."""
     ready = index_operand(b, index, x.type.shape[axis], span)
-    if ready is None:
-        return b.poison(span)
+    return b.poison(span) if ready is None else select_at(b, x, ready, index, axis, span, (axis, x.type.rank))
+
+
+def select_at(b: Builder, x: Operand, ready: Position, index: Operand, axis: int, span: Span, place: tuple[int, int],
+              others: Mapping[int, Operand] = NONE) -> Operand:  # fmt: skip
+    """x along one axis at an index that is `ready`.  `place`: as the program indexes; `others`: the positions on other axes."""
     position, checked = ready
     shape = (*x.type.shape[:axis], *position.type.shape, *x.type.shape[axis + 1 :])
     permuted = x.type.permutation and index.type.permutation
@@ -163,8 +174,9 @@ def select_along(b: Builder, x: Operand, index: Operand, axis: int, span: Span, 
             picked = tuple(x.static[i] for i in places)
             static = picked if position.type.rank else picked[0]
     type = ArrayType(strong(x.type.element), shape, permuted)
-    told = place or (axis, x.type.rank)
-    made = b.emit(lambda r: Gather(r, x.value, position.value, axis, checked, place=told), type, span, constant=constant)
+    told = {own: other.value for own, other in others.items() if checked and not other.type.rank}
+    made = b.emit(lambda r: Gather(r, x.value, position.value, axis, checked, place=place, beside=tuple(told.values()),
+                                   axes=tuple(told)), type, span, constant=constant)  # fmt: skip
     return with_static(made, static)
 
 
@@ -218,12 +230,17 @@ def pick(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: 
     if count > right.type.rank:
         return b.error(Code.E131, f"`⊃` is given {count} indices, but the array has rank {right.type.rank}", span,
                        labels=(label(b, right),))  # fmt: skip
-    x = right
+    chosen: list[tuple[Operand, Position]] = []
     for i in range(count):
         index = left if left.type.rank == 0 else item_of(b, left, i, span)
         if left.type.element.below is None and left.type.element.kind is Kind.BOOL:
             index = b.convert(index, Kind.I64, span)
-        x = select_along(b, x, index, 0, span, (i, right.type.rank))
-        if x.poisoned:
-            return x
+        ready = index_operand(b, index, right.type.shape[i], span)
+        if ready is None:
+            return b.poison(span)
+        chosen.append((index, ready))
+    x = right
+    for i, (index, ready) in enumerate(chosen):
+        others = {j: position for j, (_, (position, _)) in enumerate(chosen) if j != i}
+        x = select_at(b, x, ready, index, 0, span, (i, right.type.rank), others)
     return x

@@ -16,7 +16,7 @@ from ....typechecker.sizes import Size, SizeVariable
 _FIELDS = {op: tuple(f.name for f in fields(op)) for op in core.Op.__args__}
 _VALUE_FIELDS = frozenset({
     "arg", "args", "amount", "indices", "value", "mask", "left", "right", "initial",
-    "cells",
+    "cells", "beside",
     "condition",
 })  # fmt: skip
 _BLOCK_FIELDS = frozenset({"body", "until", "then", "otherwise"})

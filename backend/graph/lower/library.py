@@ -68,7 +68,11 @@ def gather(state: State, op: core.Gather) -> None:
     if indices.frame == frame and not arg.frame:
         made = state.define(op.result, frame)
         if op.axis == 0 or not frame:
-            state.library("gather", span, (arg.value, indices.value), (made,), attributes)
+            beside = [] if frame else [state.get(other) for other in op.beside]
+            if beside and not any(other.frame for other in beside):
+                attributes["beside"] = op.axes
+            values = [other.value for other in beside if "beside" in attributes]
+            state.library("gather", span, (arg.value, indices.value, *values), (made,), attributes)
             return
         cell = state.shape(op.result)
         depth, axis = len(frame), op.axis

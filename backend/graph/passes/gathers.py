@@ -100,7 +100,7 @@ class _Rewriting:
         return phase
 
     def gather(self, phase: LibraryPhase) -> Phase:
-        arg, indices = phase.args
+        arg, indices, *_ = phase.args
         steps, axis = self.steps.get(indices), phase.attributes["axis"]
         if steps is None or not isinstance(axis, int):
             return phase

@@ -252,7 +252,7 @@ def _library(phase: LibraryPhase, types: Mapping[ValueId, ArrayType]) -> list[tu
     cells = cells_of(phase, types).args
     grades = _cells(phase, cells)
     if phase.op == "gather" and types[phase.args[1]].permutation and cells[1][0] == cells[0][_axis(phase)]:
-        grades = [ONCE, ONCE]
+        grades[0] = ONCE
     framed = framed_of(phase)
     return [
         (value, grade if carries else grade.times(exactly(frame)))
@@ -275,7 +275,7 @@ def _cells(phase: LibraryPhase, cells: Sequence[Shape]) -> list[Grade]:
             left, right = cells
             return [exactly(product(right)), exactly(product(left[1:]))]
         case "gather":
-            return [up_to(product(cells[1])), ONCE]
+            return [up_to(product(cells[1])), *[ONCE] * (len(cells) - 1)]
         case "reshape_cycle":
             return [Grade(ZERO, None)]
         case "update" | "mask_update":

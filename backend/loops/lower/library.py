@@ -5,7 +5,7 @@ Neighbours: `values`, `structured`; `graph.phases` (what each op means).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from math import prod
 from typing import Final
@@ -16,7 +16,7 @@ from ...graph.phases import LibraryPhase, ValueId
 from ...graph.sums_of_products import is_summed, sum_of_products
 from ...scalar.table import REDUCTIONS
 from ..builder import at
-from ..ir import ZERO, Fail, Index, LoopKind, plus, times
+from ..ir import MOST_VALUES, ZERO, Fail, Index, LoopKind, plus, times
 from .calls import check_guards, found
 from .structured import copy, lower_structured
 from .values import Check, Place, Registers, Scope, Unsupported
@@ -49,30 +49,48 @@ def _function(phase: LibraryPhase) -> str:
     return f"shift {phase.attributes['shift']}" if "shift" in phase.attributes else "index"
 
 
-def _checked(scope: Scope, phase: LibraryPhase, indices: ValueId, point: Sequence[Index], length: Size,
-             place: object, *, absent: bool) -> str:  # fmt: skip
-    """An index as i64; with `checked` one outside its axis fails, but for ¯1 where that gives a fill."""
-    b, register = scope.b, scope.integer(indices, tuple(point))
+_NONE: Final[Mapping[int, str]] = {}
+
+
+def _checked(scope: Scope, phase: LibraryPhase, register: str, length: Size, place: object, beside: Mapping[int, str] = _NONE, *,
+             absent: bool = False) -> str:  # fmt: skip
+    """An index; with `checked` one outside its axis fails, but for ¯1 where that gives a fill.  `beside`: those of other axes."""
+    b = scope.b
     if phase.attributes["checked"]:
         low = b.compare("lt", at(register), Index((), -1 if absent else 0))
         high = b.compare("le", scope.index_of(length), at(register))
         outside = b.apply("or", (low, high), Kind.BOOL, Kind.BOOL)
         size = b.number(scope.index_of(length))
-        check = Check(phase.span, _function(phase), place=place if isinstance(place, tuple) else None)
-        b.statements.append(Fail(scope.check(check), outside, (register, size)))
+        told = tuple(beside)[: MOST_VALUES - 2]
+        check = Check(phase.span, _function(phase), place=place if isinstance(place, tuple) else None, beside=told)
+        b.statements.append(Fail(scope.check(check), outside, (register, size, *(beside[axis] for axis in told))))
     return register
+
+
+def _picked(scope: Scope, phase: LibraryPhase, point: Sequence[Index]) -> str:
+    """The index of a gather at a point; those of axes before it are checked first where they are numbers: each item has them."""
+    arg, indices, *others = phase.args
+    axis, place, shape = _axis(phase), phase.attributes.get("place"), scope.shape(arg)
+    told, register = phase.attributes.get("beside", ()), scope.integer(indices, tuple(point))
+    assert isinstance(told, tuple)
+    beside = {other: scope.integer(value, ()) for other, value in zip(told, others, strict=True)}
+    if isinstance(place, tuple) and place[0] == axis:
+        every = {**beside, axis: register}
+        for other in sorted(other for other in beside if other < axis):
+            rest = {own: number for own, number in every.items() if own != other}
+            _checked(scope, phase, beside[other], shape[other], (other, place[1]), rest)
+    return _checked(scope, phase, register, shape[axis], place, beside, absent=bool(phase.attributes["fills"]))
 
 
 def _gather(scope: Scope, phase: LibraryPhase) -> None:
     """result[a… i… b…] = arg[a… indices[i…] b…]"""
     if phase.attributes.get("sorts"):
         raise Unsupported("a sort is a routine")
-    (arg, indices), (result,), axis = phase.args, phase.results, _axis(phase)
-    fills, told = bool(phase.attributes["fills"]), phase.attributes.get("place")
-    b, shape = scope.b, scope.shape(result)
-    length, rank = scope.shape(arg)[axis], len(scope.shape(indices))
+    (arg, indices), (result,), axis = phase.args[:2], phase.results, _axis(phase)
+    fills = bool(phase.attributes["fills"])
+    b, shape, rank = scope.b, scope.shape(result), len(scope.shape(indices))
     if not rank:
-        place = _checked(scope, phase, indices, (), length, told, absent=fills)
+        place = _picked(scope, phase, ())
         where = scope.where(arg)
         assert isinstance(where, Place)
         if shape and not fills and result in scope.aliases:
@@ -91,7 +109,7 @@ def _gather(scope: Scope, phase: LibraryPhase) -> None:
     target = scope.place_for(result)
     with ExitStack() as loops:
         point = _loops(scope, loops, shape)
-        place = _checked(scope, phase, indices, point[axis : axis + rank], length, told, absent=fills)
+        place = _picked(scope, phase, point[axis : axis + rank])
         mask = b.compare("le", ZERO, at(place)) if fills else None
         scope.write(target, point, scope.items(arg, (*point[:axis], at(place), *point[axis + rank :]), mask))
     scope.values[result] = target
@@ -116,14 +134,17 @@ def _update(scope: Scope, phase: LibraryPhase) -> None:
     with ExitStack() as loops:
         point = _loops(scope, loops, selection, LoopKind.VECTOR if distinct else LoopKind.SERIAL)
         places: list[Index] = []
+        registers: dict[int, str] = {}
         used = 0
-        for axis, (choice, sizes, length) in enumerate(zip(chosen, spread, shape, strict=True)):
+        for axis, (choice, sizes) in enumerate(zip(chosen, spread, strict=True)):
             own = tuple(point[used : used + len(sizes)])
             used += len(sizes)
-            if choice is None:
-                places.append(own[0])
-            else:
-                places.append(at(_checked(scope, phase, choice, own, length, (axis, len(shape)), absent=False)))
+            if choice is not None:
+                registers[axis] = scope.integer(choice, own)
+            places.append(own[0] if choice is None else at(registers[axis]))
+        for axis, register in registers.items():
+            beside = {other: number for other, number in registers.items() if other != axis}
+            _checked(scope, phase, register, shape[axis], (axis, len(shape)), beside)
         scope.write(target, places, scope.items(value, tuple(point) if rank else ()))
     scope.values[result] = target
 

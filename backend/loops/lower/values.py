@@ -134,7 +134,7 @@ Source: TypeAlias = Given | Data | Scratch | State | Turn | Ended | Made
 @dataclass(frozen=True, slots=True)
 class Check:
     """A run-time check of the region: `function` says what failed (`index`, or a scalar function as `ir.Apply` has it); `place`:
-    which axis of how many is indexed."""
+    which axis of how many is indexed; `beside`: those whose indices are the values behind its own and the size."""
 
     span: Span
     function: str
@@ -142,6 +142,7 @@ class Check:
     kind: Kind = Kind.I64
     parameter: int = 0
     place: tuple[int, int] | None = None
+    beside: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

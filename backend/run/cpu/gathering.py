@@ -82,7 +82,7 @@ def _made(
     body = gathering(kinds[0], kinds[1], None, proved=False)
     at_first: tuple[Any, ...] = (*(slice(None),) * axis, 0, *(None,) * len(indices), ...)  # an item would be a copy
     wide: tuple[Any, ...] = (*(None,) * axis, *(slice(None),) * len(indices), *(None,) * (len(table) - axis - 1), ...)
-    source, places = phase.args
+    source, places = phase.args[:2]
     views: list[tuple[ValueId, Callable[[Any], Any]]] = [
         (source, lambda array: array[at_first]),
         (places, lambda array: array[wide]),

@@ -263,7 +263,8 @@ class Ranges:
         if check.function == "empty":
             raise RunFailed([Diagnostic(Code.E204, "a reduction with a function needs at least one item", check.span)])
         if check.function == "index" or check.function.startswith("shift "):
-            failure = outside(values[0], values[1], check.function[6:] if check.function != "index" else None, check.place)
+            shift = check.function[6:] if check.function != "index" else None
+            failure = outside(values[0], values[1], shift, check.place, dict(zip(check.beside, values[2:], strict=False)))
             raise RunFailed([Diagnostic(failure.code, failure.message, check.span)])
         if check.function.startswith("size "):
             message = f"{check.function[5:]} is {values[0]}, outside 0 to {values[1]}"

@@ -16,7 +16,7 @@ from ....typechecker.elements import Kind
 from ...graph.registry import frame_of, framed_of
 from ...kernels.build import Body
 from ...kernels.fetching import cycling, gathering, operand_kinds, rotating
-from ...library.selecting import check_indices
+from ...library.selecting import check_gather
 from ..cpu.kinds import DTYPES, FILLS
 from .call import Call
 from .launching import Launch
@@ -32,14 +32,13 @@ def gather(call: Call, arrays: Any) -> Any:
     if order is not None:
         return sorted_items(call.xp, arrays[0], descending=order == "down")
     xp, axis, rank, shape, kind = call.xp, call.axis(), frame_of(call.phase), call.shape(), call.kind()
-    (table, indices), carried = arrays, framed_of(call.phase)
+    (table, indices, *others), carried = arrays, framed_of(call.phase)
     frames = [rank if rank and carries else 0 for carries in carried]
     cell = table.shape[frames[0] :]
     length, fills, checked = cell[axis], call.flag("fills"), call.flag("checked")
-    shift, place = call.phase.attributes.get("shift"), call.phase.attributes.get("place")
     if not prod(shape) or not length:
         if prod(shape[:rank]) and (fills or checked):
-            check_indices(indices, length, checked=checked, least=-1 if fills else 0, shift=shift, place=place)
+            check_gather(call.phase, cell, indices, others)
         return xp.full(shape, FILLS[kind], table.dtype)
     picked, behind = indices.ndim - frames[1], len(cell) - axis - 1
     own = (0,) * (rank - frames[0]) + table.strides[: frames[0] + axis] + (0,) * picked + table.strides[frames[0] + axis + 1 :]
@@ -48,7 +47,7 @@ def gather(call: Call, arrays: Any) -> Any:
     step = table.strides[frames[0] + axis]
     made = _fetched(call, body, kind, shape, [Placed(table, 0, shape, own), Placed(indices, 0, shape, places)], (length, step))
     if made is None:
-        check_indices(indices, length, checked=checked, least=-1 if fills else 0, shift=shift, place=place)
+        check_gather(call.phase, cell, indices, others)
         raise AssertionError("a kernel found an index outside an axis, and the indices have none")
     return made
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...library.selecting import check_indices
+from ...library.selecting import check_update
 from .call import Call
 from .sorting import stable_order
 
@@ -23,11 +23,11 @@ def update(call: Call, arrays: Any) -> Any:
     cell, supply = arg.shape, iter(present)
     last = max((axis + 1 for axis, has in enumerate(indexed) if has), default=0)
     choices = []
-    for axis, (has, length) in enumerate(zip(indexed, cell, strict=True)):
+    for has, length in zip(indexed, cell, strict=True):
         choice = next(supply).astype(np.int64) if has else xp.arange(length)
-        if has and call.flag("checked"):
-            check_indices(choice, length, checked=True, place=(axis, len(cell)))
         choices.append(choice)
+    if call.flag("checked"):
+        check_update({axis: choices[axis][np.newaxis] for axis, has in enumerate(indexed) if has}, cell, checked=True)
     selection = tuple(n for choice in choices[:last] for n in choice.shape)
     places, used = xp.zeros((1,) * len(selection), np.int64), 0
     for choice, length in zip(choices[:last], cell, strict=False):
