@@ -14,8 +14,8 @@ from rho.backend.graph.turns import can_turn_together
 from rho.backend.schedule.plan.model import Plan
 from rho.backend.schedule.program.gangs import _axes
 from rho.backend.schedule.program.plan_of import plan_of
-from rho.backend.schedule.program.problem_of import ProgramProblem, problem_of, setting_of
-from rho.backend.schedule.program.together import Gang
+from rho.backend.schedule.program.problem_of import problem_of, setting_of
+from rho.backend.schedule.program.together import Gang, ProgramProblem
 from rho.backend.schedule.program.turning import gang_of, turning
 from rho.backend.schedule.timeline.timing import Mode
 from rho.tests.backend.quick import with_modes

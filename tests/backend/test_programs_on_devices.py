@@ -27,9 +27,10 @@ from rho.backend.schedule.plan.stored import decode_plan, encode_plan
 from rho.backend.schedule.problem import DeviceGroup, Problem, Ticks
 from rho.backend.schedule.program.plan_of import plan_of
 from rho.backend.schedule.program.planning import plan_program
-from rho.backend.schedule.program.problem_of import ProgramProblem, problem_of
+from rho.backend.schedule.program.problem_of import problem_of
 from rho.backend.schedule.program.schedule_of import answer_of
 from rho.backend.schedule.program.speculating import speculated
+from rho.backend.schedule.program.together import ProgramProblem
 from rho.backend.schedule.solve.budget import FAST
 from rho.backend.schedule.timeline.timing import Mode
 from rho.backend.schedule.verify.plans import check_plan, memory_in_use, needless_waits

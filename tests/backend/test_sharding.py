@@ -26,7 +26,8 @@ from rho.backend.schedule.facts.sharding import (
 from rho.backend.schedule.plan.model import CombineStep, Plan, RunStep, TransferStep
 from rho.backend.schedule.problem import Ticks
 from rho.backend.schedule.program.plan_of import plan_of
-from rho.backend.schedule.program.problem_of import ProgramProblem, problem_of
+from rho.backend.schedule.program.problem_of import problem_of
+from rho.backend.schedule.program.together import ProgramProblem
 from rho.backend.schedule.verify.plans import check_plan
 from rho.tests.backend.cut_reads import boxes_of, elements_read, marginal_bytes
 from rho.tests.backend.differential import checked

@@ -14,7 +14,7 @@ import numpy as np
 from rho.backend.graph.phases import Constant, Input, Output, Print
 from rho.backend.schedule.facts.sharding import box_of, space_of
 from rho.backend.schedule.problem import Problem, Ticks
-from rho.backend.schedule.program.problem_of import ProgramProblem
+from rho.backend.schedule.program.together import ProgramProblem
 from rho.tests.schedule.oracle import shortest
 
 from .planning import Case

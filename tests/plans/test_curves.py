@@ -19,7 +19,8 @@ from rho.backend.devices.shipped import load_profile
 from rho.backend.graph.phases import Loop, Structured
 from rho.backend.schedule.facts.sharding import box_of, space_of
 from rho.backend.schedule.problem import Ticks
-from rho.backend.schedule.program.problem_of import ProgramProblem, problem_of
+from rho.backend.schedule.program.problem_of import problem_of
+from rho.backend.schedule.program.together import ProgramProblem
 from rho.lang.source import Source
 from rho.tests.plans.drawn import BLOCKS, drawn
 from rho.tests.plans.prices import Prices

@@ -16,7 +16,7 @@ from ..answer import Shard, Transfer
 from ..facts.sharding import box_of, result_boxes, slab, space_of
 from ..facts.workspace import Numbers
 from ..plan.model import Box
-from .problem_of import ProgramProblem
+from .together import ProgramProblem
 
 
 @dataclass(slots=True)

@@ -16,7 +16,7 @@ from ..facts.sharding import MOST_PAIRS, meet
 from ..facts.workspace import Numbers, first_gap, rounded
 from ..plan.model import Box, Buffer, Role
 from ..plan.parts import DeviceId
-from .problem_of import ProgramProblem
+from .together import ProgramProblem
 
 MOST_SEARCHED: Final = 256
 """Pieces of an output on a device times transfers of it from there, up to which it is told who reads what."""

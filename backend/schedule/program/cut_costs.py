@@ -23,7 +23,8 @@ from ..solve.budget import FAST
 from ..solve.objectives import plan_objectives
 from ..solve.values import energy
 from .cuts import Given, given_as
-from .problem_of import ProgramProblem, problem_of
+from .problem_of import problem_of
+from .together import ProgramProblem
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ from ..solve.costs import Costs
 from ..solve.heuristics import baselines
 from ..timeline.timing import Timer
 from .plan_of import plan_of
-from .problem_of import ProgramProblem
+from .together import ProgramProblem
 
 CODE: Final = "V12"
 ADVISORY: Final = ("Proof.method", "Proof.detail", "PlannedPhase.span", "PlannedFile.name")

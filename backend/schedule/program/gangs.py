@@ -35,8 +35,7 @@ from ..solve.subsets import subsets
 from ..timeline.levels import FOREVER
 from ..timeline.timing import Mode, Timer
 from .needs import Aligned
-from .problem_of import ProgramProblem, turn_problem
-from .together import Gang, Setting
+from .together import Gang, ProgramProblem, Setting
 from .turning import Turning, gang_of, turning
 from .ways import ways
 
@@ -298,7 +297,7 @@ def _bound(program: ProgramProblem, options: Mapping[int, Sequence[Turning]]) ->
 def _turns(one: Turning) -> int:
     """No gang takes fewer ticks for the turns of a loop along these cuts: home takes part and some other device, each with a row
     of all that has as many rows as are dealt out, and what is not cut is done at home (or where its one row lies)."""
-    problem = turn_problem(one.turn, one.cuts, one.tables, one.setting)
+    problem = one.empty().problem
     apart = {int(edge.target) for edge in problem.edges if edge.only is not None}
     tasks = tuple(task if task.rows or place in apart else replace(task, home=True) for place, task in enumerate(problem.phases))
     costs = Costs(Timer(replace(problem, phases=tasks)))

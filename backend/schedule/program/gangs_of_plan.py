@@ -9,9 +9,8 @@ from ...graph.phases import Loop, PhaseId
 from ..plan.model import JoinStep, LoopStep, Plan, SubPlan
 from ..verify.schedules import verify_schedule
 from .plan_of import sub_plan_of
-from .problem_of import ProgramProblem
 from .schedule_of import NotOfThisProblem, schedule_of
-from .together import Gang, Planned, Setting
+from .together import Gang, Planned, ProgramProblem, Setting
 from .turning import left_by, turning
 
 
@@ -48,8 +47,7 @@ def described_faults(gangs: Mapping[PhaseId, Gang]) -> Iterator[str]:
     """Buffers and peaks of iterations that are not what their steps give."""
     for id, gang in gangs.items():
         for one in gang.plans:
-            problem = ProgramProblem(one.problem, one.turn.bound, one.turn.bound.graph.phases, one.cuts)
-            made = sub_plan_of(problem, one.schedule, one.turn.left)
+            made = sub_plan_of(one.program, one.schedule, one.turn.left)
             for what, said, right in (
                 ("buffers", one.plan.buffers, made.buffers),
                 ("peak", sorted(one.plan.peak), sorted(made.peak)),
@@ -67,6 +65,5 @@ def _parts(plan: Plan, loop: PhaseId) -> Iterator[tuple[str, LoopStep | JoinStep
 
 def _planned(plan: Plan, body: SubPlan, empty: Planned) -> Planned:
     """An iteration with the schedule that the plan has for it."""
-    program = ProgramProblem(empty.problem, empty.turn.bound, empty.turn.bound.graph.phases, empty.cuts)
-    schedule = schedule_of(replace(plan, main=body, spread=()), program)
+    schedule = schedule_of(replace(plan, main=body, spread=()), empty.program)
     return replace(empty, schedule=schedule, plan=body)

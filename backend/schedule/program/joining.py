@@ -16,8 +16,7 @@ from ..facts.sharding import operand_boxes, reads_of
 from ..plan.model import Box, JoinStep, LoopStep, Queue, QueueKind, Step, TransferStep, WaitStep
 from ..plan.parts import DeviceId
 from .boxes import Boxes
-from .problem_of import ProgramProblem
-from .together import Gang
+from .together import Gang, ProgramProblem
 
 
 def loop_step(gang: Gang, shard: Shard, home: int) -> LoopStep | JoinStep:
@@ -47,8 +46,7 @@ def needed_on(gang: Gang, device: int) -> dict[ValueId, list[Box | None]]:
     """What a device reads, in a turn, of what is around the loop."""
     turn, schedule = gang.body.turn, gang.body.schedule
     graph = turn.bound.graph
-    program = ProgramProblem(gang.body.problem, turn.bound, graph.phases, gang.body.cuts)
-    boxes = Boxes(program, schedule.shards)
+    boxes = Boxes(gang.body.program, schedule.shards)
     around = set(gang.uses)
     found: dict[ValueId, list[Box | None]] = defaultdict(list)
     for shard in schedule.shards:

@@ -47,7 +47,7 @@ from ..timeline.fences import Synchronisation, synchronise
 from .boxes import Boxes
 from .buffers import Piece, Sent, buffers_of, peaks_of, reads_until
 from .joining import loop_step, needed_on, with_joins
-from .problem_of import ProgramProblem
+from .together import ProgramProblem
 
 
 def plan_of(program: ProgramProblem, answer: Answer, texts: tuple[PlannedFile, ...] = ()) -> Plan:

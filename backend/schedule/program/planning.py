@@ -42,10 +42,10 @@ from .described import description_faults, label_faults, own_faults
 from .gangs import bound_together, plan_together
 from .gangs_of_plan import described_faults, faults_of, gangs_of
 from .plan_of import plan_of
-from .problem_of import CHUNKS, ProgramProblem, names_in, problem_of, setting_of
+from .problem_of import CHUNKS, names_in, problem_of, setting_of
 from .schedule_of import NotOfThisProblem, answer_of, space_of
 from .speculating import Formed, arms_in, every_form, plan_forms, relaxed, speculated, with_arms
-from .together import Gang, TicksOf
+from .together import Gang, ProgramProblem, TicksOf
 
 Planner: TypeAlias = Callable[[Problem, Budget], Answer]
 Former: TypeAlias = Callable[..., ProgramProblem]

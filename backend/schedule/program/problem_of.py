@@ -14,7 +14,7 @@ slowest class that runs them, arms of branches beside them; every cost is then r
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from typing import Final
 
@@ -38,25 +38,12 @@ from ..problem import Combine, DeviceGroup, Edge, Objective, PhaseIndex, PhaseTa
 from ..single.one_device import needed_within
 from .cuts import Cuts, Given, choose_cuts
 from .needs import Aligned, need_of
-from .together import Gang, Setting, TicksOf
+from .together import Gang, ProgramProblem, Setting, TicksOf
 
 MOST_TICKS: Final = 1_000_000
 CHUNKS: Final = 32
 """The most chunks that a phase may have on one device; what loops that devices run together hold has none."""
 _FREE: Final = Ticks(((1, 0),))
-
-
-@dataclass(frozen=True, slots=True)
-class ProgramProblem:
-    """`problem` and what its indices mean: `phases` and `cuts` by place."""
-
-    problem: Problem
-    bound: BoundGraph
-    phases: tuple[Phase, ...]
-    cuts: Cuts
-    profile: Profile | None = None
-    gangs: Mapping[int, Gang] = field(default_factory=dict)
-    """By place, the loops that several devices run together."""
 
 
 def problem_of(
@@ -105,7 +92,7 @@ def _setting(profile: Profile, tick_ns: int, given: TicksOf | None, execution: E
     return Setting(groups, links, ticks, combined, making, tick_ns)
 
 
-def turn_problem(turn: Turn, cuts: Cuts, tables: Sequence[Mapping[str, Ticks | None]], setting: Setting) -> Problem:
+def turn_problem(turn: Turn, cuts: Cuts, tables: Sequence[Mapping[str, Ticks | None]], setting: Setting) -> ProgramProblem:
     """The problem of a turn, whose phases have these ticks; rows that come round are taken alone."""
     bound = turn.bound
     places = {phase.id: place for place, phase in enumerate(bound.graph.phases)}
@@ -116,7 +103,7 @@ def turn_problem(turn: Turn, cuts: Cuts, tables: Sequence[Mapping[str, Ticks | N
     builder = _Builder(bound, cuts, replace(setting, ticks=ticks), frozenset(), {})
     edges = [_only(edge, turn, cuts) for edge in builder.edges()]
     stop = [PhaseIndex(place) for place, phase in enumerate(bound.graph.phases) if turn.stop in traverse.results(phase)]
-    return setting.problem(builder.tasks(), tuple(edges), stop)
+    return ProgramProblem(setting.problem(builder.tasks(), tuple(edges), stop), bound, bound.graph.phases, cuts)
 
 
 def _only(edge: Edge, turn: Turn, cuts: Cuts) -> Edge:

@@ -11,7 +11,7 @@ from ..plan.model import BranchStep, CellsStep, JoinStep, LoopStep, Plan, RunSte
 from ..plan.model import CombineStep as PlanCombine
 from ..problem import DeviceIndex, Objective, PhaseIndex
 from ..timeline.routes import Routes
-from .problem_of import ProgramProblem
+from .together import ProgramProblem
 
 
 class NotOfThisProblem(ValueError):

@@ -19,7 +19,7 @@ from ..answer import Answer, Status
 from ..problem import Before, Directive, IssueBefore, Objective, PhaseIndex, Place, Problem, Select
 from ..solve.budget import FAST, Budget
 from ..solve.speculation import plan_selects
-from .problem_of import ProgramProblem
+from .together import ProgramProblem
 
 MOST_TOGETHER: Final = 2
 """Branches of which every combination is planned."""

@@ -6,9 +6,10 @@ the phases of the body need that read it.  Those have their own rows, whose boun
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
+from ...devices.profile import Profile
 from ...graph import traverse
 from ...graph.bind import BoundGraph
 from ...graph.phases import Loop, Phase, ValueId
@@ -44,14 +45,34 @@ class Setting:
 
 
 @dataclass(frozen=True, slots=True)
+class ProgramProblem:
+    """`problem` and what its indices mean: `phases` and `cuts` by place."""
+
+    problem: Problem
+    bound: BoundGraph
+    phases: tuple[Phase, ...]
+    cuts: Cuts
+    profile: Profile | None = None
+    gangs: Mapping[int, Gang] = field(default_factory=dict)
+    """By place, the loops that several devices run together."""
+
+
+@dataclass(frozen=True, slots=True)
 class Planned:
     """A turn, or what follows the last, as a problem with its schedule and plan."""
 
     turn: Turn
-    problem: Problem
-    cuts: Cuts
-    schedule: Schedule
-    plan: SubPlan
+    program: ProgramProblem
+    schedule: Schedule = field(default_factory=lambda: Schedule((), (), ()))
+    plan: SubPlan = field(default_factory=lambda: SubPlan((), (), ()))
+
+    @property
+    def problem(self) -> Problem:
+        return self.program.problem
+
+    @property
+    def cuts(self) -> Cuts:
+        return self.program.cuts
 
 
 @dataclass(frozen=True, slots=True)

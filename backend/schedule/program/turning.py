@@ -18,14 +18,13 @@ from ...graph import traverse
 from ...graph.bind import BoundGraph
 from ...graph.phases import Loop, Phase, PhaseId, ValueId
 from ...graph.turns import Axes, Turn, leaving, turn_of
-from ..answer import Schedule
 from ..facts.sharding import Cut, cuts_of, shape_of
-from ..plan.model import Spread, SubPlan
+from ..plan.model import Spread
 from ..problem import DeviceGroup, Problem, Ticks
 from ..timeline.timing import Decisions, Mode, Queueing, Sending, Timer
 from .cuts import Cuts, Given, choose_cuts
 from .plan_of import sub_plan_of
-from .problem_of import ProgramProblem, turn_problem
+from .problem_of import turn_problem
 from .together import Gang, Planned, Setting
 
 
@@ -61,8 +60,7 @@ class Turning:
 
     def empty(self) -> Planned:
         """A turn whose schedule is still to come."""
-        problem = turn_problem(self.turn, self.cuts, self.tables, self.setting)
-        return Planned(self.turn, problem, self.cuts, Schedule((), (), ()), SubPlan((), (), ()))
+        return Planned(self.turn, turn_problem(self.turn, self.cuts, self.tables, self.setting))
 
     def device_ticks(self, group: DeviceGroup, rows: int) -> int | None:
         """What so many rows of a turn take on a device, without what it waits for; None: it cannot take part."""
@@ -84,13 +82,18 @@ def turning(bound: BoundGraph, loop: Loop, axes: Axes, setting: Setting) -> Turn
     cuts, rows = _turn_cuts(turn)
     if rows < 2:
         return None
-    tables = tuple(
-        {group.kind: setting.ticks(phase, group, cut, turn.bound) for group in setting.groups}
-        if place >= len(axes)
-        else {group.kind: Ticks(((1, 0),)) for group in setting.groups}
+    return Turning(bound, Spread(loop.id, axes), turn, cuts, rows, setting, _tables(turn, cuts, setting))
+
+
+def _tables(turn: Turn, cuts: Cuts, setting: Setting) -> tuple[Mapping[str, Ticks | None], ...]:
+    """By phase and class; the entries have the states already."""
+    return tuple(
+        {
+            group.kind: Ticks(((1, 0),)) if place < len(turn.axes) else setting.ticks(phase, group, cut, turn.bound)
+            for group in setting.groups
+        }
         for place, (phase, cut) in enumerate(zip(turn.bound.graph.phases, cuts.of, strict=True))
     )
-    return Turning(bound, Spread(loop.id, axes), turn, cuts, rows, setting, tables)
 
 
 def gang_of(one: Turning, mode: Mode) -> Gang | None:
@@ -107,14 +110,8 @@ def left_by(one: Turning) -> Planned:
     setting, last = one.setting, leaving(one.bound, one.turn.loop, one.turn)
     forced = {phase.id: Given(None) for phase in last.bound.graph.phases} | _placed(last, {})
     cuts = choose_cuts(last.bound.graph, forced)
-    tables = tuple(
-        {
-            group.kind: Ticks(((1, 0),)) if place < len(last.axes) else setting.ticks(phase, group, None, last.bound)
-            for group in setting.groups
-        }
-        for place, phase in enumerate(last.bound.graph.phases)
-    )
-    return Planned(last, turn_problem(last, cuts, tables, setting), cuts, Schedule((), (), ()), SubPlan((), (), ()))
+    unsplit = replace(cuts, of=(None,) * len(cuts.of))
+    return Planned(last, turn_problem(last, cuts, _tables(last, unsplit, setting), setting))
 
 
 def _planned(empty: Planned, mode: Mode) -> Planned | None:
@@ -126,8 +123,7 @@ def _planned(empty: Planned, mode: Mode) -> Planned | None:
     best = min((one for one in found if one is not None), key=lambda schedule: schedule.makespan, default=None)
     if best is None:
         return None
-    program = ProgramProblem(problem, turn.bound, turn.bound.graph.phases, empty.cuts)
-    return replace(empty, schedule=best, plan=sub_plan_of(program, best, turn.left))
+    return replace(empty, schedule=best, plan=sub_plan_of(empty.program, best, turn.left))
 
 
 def _modes(problem: Problem, mode: Mode) -> tuple[Mode, ...]:

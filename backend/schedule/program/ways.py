@@ -22,7 +22,7 @@ from ..solve.bounds import Bounds
 from ..solve.costs import Costs
 from ..solve.filling import least
 from ..timeline.timing import Timer
-from .problem_of import ProgramProblem, turn_problem
+from .together import ProgramProblem
 from .turning import Turning
 
 STEP: Final = 256
@@ -54,7 +54,7 @@ def ways(program: ProgramProblem, place: int, one: Turning, turns: int) -> int:
     by_one = min(_alone(timer, device, table, sizes) for device, table in alone.items() if table is not None)
     cut = [axis is not None for axis in one.spread.axes]
     groups = _groups(timer, [sum(size for size, own in zip(each, cut, strict=True) if own) for each in sizes])
-    bounds, trip = Bounds(Costs(Timer(turn_problem(one.turn, one.cuts, one.tables, one.setting)))), loop.trip.constant or 0
+    bounds, trip = Bounds(Costs(Timer(one.empty().problem))), loop.trip.constant or 0
     waits = [_waits(bounds, one.rows, device) for device in range(len(timer.kinds))]
     best, low = by_one, turns
     while low < best:
