@@ -113,7 +113,7 @@ def _verify(plan: Plan, loaded: Loaded, profile: Profile | None, path: str, *, p
         return notes
     require_right(faults_of_stored(plan, loaded.bound, loaded.core, profile), path)
     notes.append(
-        "every phase runs once, its operands are where it runs, queues have no circle, memory suffices (V1 to V6, V8, V9)"
+        "every phase runs once, its operands are where it runs, no queue waits for itself, memory suffices (V1 to V6, V8, V9)"
     )
     notes += [f"but {fault.message} (V7)" for fault in needless_waits(plan, loaded.bound)]
     if profile is None:

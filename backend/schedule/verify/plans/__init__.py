@@ -3,7 +3,7 @@
 Shared with what makes plans: the boxes of phases, sizes and scratch, who runs a loop together (`facts`), chains of rows (`units`)
 and turns of loops (`graph.turns`); an error there may be made here again.  The graph is the one that runs.  The codes are:
 
-  V1 every phase runs exactly once, on a device of the plan, in a step of its kind; V2 queues and fences have no circle;
+  V1 every phase runs exactly once, on a device of the plan, in a step of its kind; V2 queues and fences have no cycle;
   V3 boxes tile their phase; V4 every step finds its operands on its device, made or brought there before, with fences that
   say so; V5 no device holds more than its memory, nor than the plan says; V6 transfers follow links of the plan, and their
   bytes are those of their box; V7 every wait is needed; V8 what prints does so at home, and what saves
