@@ -13,16 +13,15 @@ from . import tree
 from .codes import Code
 from .grammar import declaration_grammar
 from .lexer import DECLARING, NAME, WORD_END, TokenKind
+from .module_names import called
 from .peg import Node, ParseError
 from .problems import Problem
 from .reading_clauses import AS_WRITTEN, Form, Reading, has_time
-from .scope import Scope
 from .sequences import bind_array, expression_of
 from .source import Span
 from .statements import bind_assignment
 from .targets import checked_name
 from .tokens import Token
-from .tree import NameClass
 from .type_expressions import TypeReader, parts
 from .units import Binding
 from .unreadable import read_statement
@@ -73,14 +72,14 @@ def read_declaration(binding: Binding, text: str) -> Node:
     return node
 
 
-def bind_declaration(binding: Binding, scope: Scope, text: str) -> tree.Statement:
+def bind_declaration(binding: Binding, text: str) -> tree.Statement:
     node = read_declaration(binding, text)
     span = binding.span(0, len(text))
     types = TypeReader(binding)
     children = parts(node)
     match node.expr_name:
         case "use":
-            return _use(binding, scope, span, children[0])
+            return _use(binding, span, children[0])
         case "schedule":
             return tree.Schedule(span, _directives(binding, children[0]))
     target = _target(binding, children[0])
@@ -90,25 +89,21 @@ def bind_declaration(binding: Binding, scope: Scope, text: str) -> tree.Statemen
             path = found.get("path")
             declared = types.type(found["type"])
             clauses = [child for child in children if child.expr_name == "clause"]
-            scope.names[target.name] = NameClass.ARRAY
             return tree.Input(
                 span, target, declared, None if path is None else _unquoted(path), None if path is None else types.span(path),
                 types.where([child for child in children if child.expr_name == "where"]), _reading(binding, types, clauses),
                 tuple([types.span(clause) for clause in clauses]),
             )  # fmt: skip
         case "param":
-            default = _expression(binding, scope, children[1])
-            scope.names[target.name] = NameClass.ARRAY
+            default = _expression(binding, children[1])
             return tree.Param(span, target, default, types.where(children[2:]))
         case "output":
             shown = [child for child in children if child.expr_name == "shown"]
             clauses = [child for child in children if child.expr_name == "as"]
-            value = _expression(binding, scope, (shown or children)[0])
-            if shown:
-                scope.names[target.name] = NameClass.ARRAY
+            value = _expression(binding, (shown or children)[0])
             return tree.Output(span, target, value, _reading(binding, types, clauses))
         case _:
-            return _typed(binding, scope, text, target, children[1])
+            return _typed(binding, text, target, children[1])
 
 
 def _reading(binding: Binding, types: TypeReader, clauses: list[Node]) -> Reading:
@@ -166,7 +161,7 @@ def _unquoted(node: Node) -> str:
     return text[1:-1].replace(quote * 2, quote)
 
 
-def _typed(binding: Binding, scope: Scope, text: str, target: tree.NameTarget, node: Node) -> tree.Statement:
+def _typed(binding: Binding, text: str, target: tree.NameTarget, node: Node) -> tree.Statement:
     """`name : …`: a signature if it has an arrow, else the annotation of this or the next binding of the name."""
     span = binding.span(0, len(text))
     types = TypeReader(binding)
@@ -182,7 +177,7 @@ def _typed(binding: Binding, scope: Scope, text: str, target: tree.NameTarget, n
         value = children[1]
         arrow = Token(TokenKind.GETS, value.start, value.start, "←")
         tokens = tuple(_shifted(token, value.start) for token in _tokens(binding, value))
-        statement, _ = bind_assignment(binding, scope, (name, arrow, *tokens), declared)
+        statement, _ = bind_assignment(binding, (name, arrow, *tokens), declared)
         if not isinstance(statement, tree.BindArray):
             message = f"`{target.name}` is bound to a function; its type has an arrow, as in `f64[n] → f64`"
             raise binding.problem(Code.E011, message, types.span(children[0]))
@@ -199,30 +194,27 @@ def _tokens(binding: Binding, node: Node) -> tuple[Token, ...]:
     return read_statement(replace(binding, base=binding.base + node.start), node.text.rstrip())
 
 
-def _expression(binding: Binding, scope: Scope, node: Node) -> tree.Expression:
+def _expression(binding: Binding, node: Node) -> tree.Expression:
     inner = replace(binding, base=binding.base + node.start)
-    return expression_of(bind_array(inner, scope, _tokens(binding, node), (0, len(node.text))))
+    return expression_of(bind_array(inner, _tokens(binding, node), (0, len(node.text))))
 
 
 # ------------------------------------------------------------------------------------ use, schedule
 
 
-def _use(binding: Binding, scope: Scope, span: Span, node: Node) -> tree.Use:
+def _use(binding: Binding, span: Span, node: Node) -> tree.Use:
     place = binding.span(node.start, node.end)
     if node.expr_name == "name":
         name, path = node.text, None
         target = _target(binding, node)
     else:
         path = _unquoted(node)
-        name = path.rsplit("/", 1)[-1].rsplit(".", 1)[0]
+        name = called(path)
         if re.fullmatch(NAME, name) is None:
             raise binding.problem(Code.E010, f"a module is called by its file's name, and `{name}` is not a name", place)
         target = tree.NameTarget(place, name)
     if binding.modules is not None and binding.modules(path or name) is None:
-        scope.names[name] = None
         raise binding.problem(Code.E019, f"there is no module `{path or name}`", place)
-    binding.module_paths[name] = path or name
-    scope.names[name] = NameClass.MODULE
     return tree.Use(span, target, path)
 
 

@@ -5,15 +5,19 @@ Errors of the statements of one body are all reported; the body then counts as b
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from . import tree
 from .codes import Code
 from .diagnostics import Diagnostic
 from .lexer import TokenKind
 from .problems import Problem
-from .scope import Scope, ScopeRecord
+from .resolution.classes import is_assignment
+from .resolution.symbols import Names, Scope
+from .resolution.walk import Walk
 from .sequences import bind_array, bind_value, expression_of, need_array
-from .statements import bind_assignment, failed_names, is_assignment, refuse_bare_names
-from .tokens import Token, mentions, names_in, split_at
+from .statements import bind_assignment, failed_names, refuse_bare_names
+from .tokens import Token, mentions, split_at
 from .tree import NameClass
 from .units import Binding, Unit, UnitKind
 
@@ -23,14 +27,14 @@ _MAXIMUM_TRIALS = 2
 """Operators inside operators whose bodies are tried out at their definition."""
 
 
-def bind_braces(binding: Binding, scope: Scope, token: Token) -> Unit:
+def bind_braces(binding: Binding, token: Token) -> Unit:
     """A function, or a user operator if `⍺⍺` or `⍵⍵` occurs in it (inner dfns not counted)."""
     dyadic = mentions(token.items, "⍵⍵")
     if not dyadic and not mentions(token.items, "⍺⍺"):
-        body, depth = _body(binding, scope.inner(), token)
+        body, depth = _body(binding, token)
         dfn = tree.Dfn(binding.of(token), body, mentions(token.items, "⍺"))
         return Unit(UnitKind.FUNCTION, token.start, token.end, "", dfn, depth + 1)
-    operator = tree.OperatorDfn(binding.of(token), dyadic, token, _record(binding, scope, token))
+    operator = tree.OperatorDfn(binding.of(token), dyadic, token, _home(binding, token))
     _try_out(binding, operator)
     return Unit(UnitKind.OPERATOR, token.start, token.end, "dyadic" if dyadic else "monadic", operator, 1)
 
@@ -42,33 +46,24 @@ def bind_operator(
 
     None with the reasons if the body makes no sense for them.
     """
-    record = dfn.scope
-    assert isinstance(record, ScopeRecord) and isinstance(record.context, Binding) and isinstance(dfn.parsed, Token)
+    home, token = dfn.scope, dfn.parsed
+    assert isinstance(home, Binding) and isinstance(token, Token)
     operands = {"⍺⍺": left_class} if right_class is None else {"⍺⍺": left_class, "⍵⍵": right_class}
-    outer = Scope(names=dict(record.names), in_dfn=record.in_dfn)
-    context = record.context
-    binding = Binding(
-        context.spelled, bind_braces, context.base, context.modules, context.module_paths,
-        context.definitions, context.defining, trials=context.trials + 1,
-    )  # fmt: skip
+    top = Scope(depth=home.names.top.depth, symbols=home.names.top.symbols, quiet=set(home.names.top.quiet))
+    binding = replace(home, names=Names(top), diagnostics=[], broken=set(home.broken), trials=home.trials + 1)
+    Walk(binding, dfn.span, {}).body(token, top.inner(operands))
     try:
-        body, _ = _body(binding, outer.inner(operands), dfn.parsed)
+        body, _ = _body(binding, token)
     except Problem as problem:
         if problem.diagnostic is not None:
             binding.diagnostics.append(problem.diagnostic)
         return None, tuple(binding.diagnostics)
-    return tree.Dfn(dfn.span, body, mentions(dfn.parsed.items, "⍺")), ()
+    return tree.Dfn(dfn.span, body, mentions(token.items, "⍺")), ()
 
 
-def _record(binding: Binding, scope: Scope, token: Token) -> ScopeRecord:
-    """The classes of just the names the operator mentions, as they are now."""
-    names = sorted(names_in(token.items))
-    found = [(name, *scope.find(name)) for name in names]
-    context = Binding(
-        binding.spelled, bind_braces, binding.base, binding.modules, dict(binding.module_paths),
-        binding.definitions, binding.defining, trials=binding.trials,
-    )  # fmt: skip
-    return ScopeRecord(tuple((name, name_class) for name, known, name_class in found if known), scope.in_dfn, context)
+def _home(binding: Binding, token: Token) -> Binding:
+    """What the names of an operator stand for where it is written."""
+    return replace(binding, names=Names(binding.names.homes[binding.base + token.start]), place=None)
 
 
 def _try_out(binding: Binding, operator: tree.OperatorDfn) -> None:
@@ -90,23 +85,24 @@ def _try_out(binding: Binding, operator: tree.OperatorDfn) -> None:
 # ------------------------------------------------------------------------------------- the body
 
 
-def _body(binding: Binding, scope: Scope, token: Token) -> tuple[tuple[tree.Statement, ...], int]:
+def _body(binding: Binding, token: Token) -> tuple[tuple[tree.Statement, ...], int]:
     statements: list[tree.Statement] = []
-    broken = False
+    broken, around = False, binding.broken
+    binding.broken = set(around)
     depth = 0
     for segment in split_at(token.items, TokenKind.SEPARATOR):
         if not segment:
             continue
         try:
-            statement, levels = _statement(binding, scope, segment)
+            statement, levels = _statement(binding, segment)
             statements.append(statement)
             depth = max(depth, levels)
         except Problem as problem:
             if problem.diagnostic is not None:
                 binding.diagnostics.append(problem.diagnostic)
             broken = True
-            for name in failed_names(segment):
-                scope.names[name] = None
+            binding.broken.update(failed_names(segment))
+    binding.broken = around
     if broken:
         raise Problem(None)
     if not statements:
@@ -114,32 +110,32 @@ def _body(binding: Binding, scope: Scope, token: Token) -> tuple[tuple[tree.Stat
     return tuple(statements), depth
 
 
-def _statement(binding: Binding, scope: Scope, tokens: Tokens) -> tuple[tree.Statement, int]:
+def _statement(binding: Binding, tokens: Tokens) -> tuple[tree.Statement, int]:
     colons = [index for index, token in enumerate(tokens) if token.kind is TokenKind.COLON]
     span = binding.span(tokens[0].start, tokens[-1].end)
     if colons:
-        return _guard(binding, scope, tokens, colons)
+        return _guard(binding, tokens, colons)
     if is_assignment(tokens):
-        return bind_assignment(binding, scope, tokens)
-    refuse_bare_names(binding, scope, tokens)
-    unit = bind_value(binding, scope, tokens, (tokens[0].start, tokens[-1].end))
+        return bind_assignment(binding, tokens)
+    refuse_bare_names(binding, tokens)
+    unit = bind_value(binding, tokens, (tokens[0].start, tokens[-1].end))
     if unit.kind is UnitKind.ARRAY:
         return tree.Evaluate(span, expression_of(unit)), unit.depth
     assert unit.node is not None and isinstance(unit.node, tree.Function | tree.Operator)
     return tree.BareFunction(span, unit.node), unit.depth
 
 
-def _guard(binding: Binding, scope: Scope, tokens: Tokens, colons: list[int]) -> tuple[tree.Statement, int]:
+def _guard(binding: Binding, tokens: Tokens, colons: list[int]) -> tuple[tree.Statement, int]:
     at = colons[0]
     colon = tokens[at]
     if at == 0:
         raise control_word(binding, tokens)
     if len(colons) > 1:
         raise binding.problem(Code.E017, "a guard has one `:`; start the next guard after a `⋄`", binding.of(tokens[colons[1]]))
-    condition = bind_array(binding, scope, tokens[:at], colon[1:3])
+    condition = bind_array(binding, tokens[:at], colon[1:3])
     if at + 1 == len(tokens):
         raise binding.problem(Code.E002, "this guard has no value after its `:`", binding.of(colon))
-    value = need_array(binding, bind_value(binding, scope, tokens[at + 1 :], colon[1:3]))
+    value = need_array(binding, bind_value(binding, tokens[at + 1 :], colon[1:3]))
     span = binding.span(tokens[0].start, tokens[-1].end)
     return tree.Guard(span, expression_of(condition), expression_of(value)), max(condition.depth, value.depth)
 

@@ -17,6 +17,7 @@ from .layout import Line, Spelling, ascii_comment, ascii_of, lay_out
 from .lexer import TEXT
 from .limits import MAXIMUM_CHARACTERS, ensure_recursion_headroom
 from .problems import Problem
+from .resolution.symbols import Names
 from .sequences import refuse_strays
 from .source import Source, Span
 from .spelling import Spelled, spell
@@ -62,7 +63,7 @@ def _refuse_unreadable(spelled: Spelled, pieces: list[Piece]) -> None:
         if piece.damage is not None:
             problems.append(piece.damage)
             continue
-        binding = Binding(spelled, bind_braces, piece.start)
+        binding = Binding(spelled, bind_braces, Names(), piece.start)
         try:
             if is_declaration(piece.text):
                 read_declaration(binding, piece.text)

@@ -16,3 +16,8 @@ def module_name(module: str, importer: str, folder: str = "") -> str:
         return LIBRARY_PREFIX + os.path.normpath(module)
     base = folder if importer.startswith("<") else os.path.dirname(importer)
     return os.path.normpath(os.path.join(base, module))
+
+
+def called(path: str) -> str:
+    """By what name a program calls the module of a path: its file's."""
+    return path.rsplit("/", 1)[-1].rsplit(".", 1)[0]

@@ -12,7 +12,6 @@ from .lexer import TokenKind
 from .primitives import by_name, nearest, suggest
 from .primitives import rows as rows_of
 from .problems import Problem
-from .scope import Scope
 from .source import Span
 from .tokens import Token
 from .tree import NameClass
@@ -26,21 +25,23 @@ _ARGUMENTS = {"⍺": "left argument", "⍵": "right argument", "⍺⍺": "left o
 _MOST_SUGGESTIONS = 50
 
 
-def bind_name(binding: Binding, scope: Scope, token: Token) -> Unit:
+def bind_name(binding: Binding, token: Token) -> Unit:
     """A unit for a name that is not a member of a module."""
     name = token.text
     if name in CONVERSIONS:
         return Unit(UnitKind.FUNCTION, token.start, token.end, name, tree.Primitive(binding.of(token), name), 1)
     if name in _ARGUMENTS:
-        return _argument(binding, scope, token)
+        return _argument(binding, token)
     if name in RESERVED:
         raise binding.problem(Code.E014, f"`{name}` is a reserved word, not a value", binding.of(token))
-    found, name_class = scope.find(name)
-    if not found:
-        raise unknown_name(binding, scope, token)
-    if name_class is None:
+    meaning = binding.meaning(token)
+    if name in binding.broken:
         raise Problem(None)
-    return _unit(binding, token, name_class)
+    if meaning is None:
+        raise _unknown_name(binding, token)
+    if meaning.name_class is None:
+        raise Problem(None)
+    return _unit(binding, token, meaning.name_class)
 
 
 def _unit(binding: Binding, token: Token, name_class: NameClass) -> Unit:
@@ -58,35 +59,32 @@ def _unit(binding: Binding, token: Token, name_class: NameClass) -> Unit:
             raise binding.problem(Code.E001, f"`{name}` is a module; write `{name}.` and the name of something in it", span)
 
 
-def _argument(binding: Binding, scope: Scope, token: Token) -> Unit:
+def _argument(binding: Binding, token: Token) -> Unit:
     name, span = token.text, binding.of(token)
-    if name in ("⍺⍺", "⍵⍵"):
-        if name not in scope.operands:
-            raise binding.problem(
-                Code.E001, f"`{name}` is the {_ARGUMENTS[name]} of a user operator, and this is not in one", span
-            )
-        if scope.operands[name] is NameClass.FUNCTION:
-            return Unit(UnitKind.FUNCTION, token.start, token.end, name, tree.FunctionName(span, name), 1)
-    elif not scope.in_dfn:
-        raise binding.problem(Code.E001, f"`{name}` is the {_ARGUMENTS[name]} of a dfn `{{…}}`, and this is not in one", span)
-    return Unit(UnitKind.ARRAY, token.start, token.end, name, tree.Name(span, name), 1)
+    meaning = binding.meaning(token)
+    if meaning is None or meaning.name_class is None:
+        whose = "user operator" if name in ("⍺⍺", "⍵⍵") else "dfn `{…}`"
+        raise binding.problem(Code.E001, f"`{name}` is the {_ARGUMENTS[name]} of a {whose}, and this is not in one", span)
+    return _unit(binding, token, meaning.name_class)
 
 
-def unknown_name(binding: Binding, scope: Scope, token: Token) -> Problem:
+def _unknown_name(binding: Binding, token: Token) -> Problem:
     """E001, with the name that was probably meant."""
-    name, span = token.text, binding.of(token)
+    name, span, quiet = token.text, binding.of(token), binding.names.top.quiet
+    if name in quiet:
+        return Problem(None)
     before = binding.spelled.text[: binding.base + token.start]
     module = re.search(r"\b([^\W\d]\w*)\.$", before)
-    unusable = module is not None and scope.find(module[1]) == (True, None)
-    scope.outermost().names[name] = None  # one cause, one error
+    unusable = module is not None and module[1] in quiet
+    quiet.add(name)  # one cause, one error
     if name in binding.definitions():
-        return _defined_below(binding, scope, token)
+        return _defined_below(binding, token)
     if unusable:
         return Problem(None)  # of a module that could not be used
     spelt = _misspelt(binding, token)
     if spelt is not None:
         return spelt
-    meant = _meant(binding, scope, name)
+    meant = _meant(binding, token)
     if meant is None:
         return binding.problem(Code.E001, f"`{name}` has no value here", span, notes=_explained(name, module, before))
     return binding.problem(Code.E001, f"`{name}` has no value here; did you mean `{meant}`?", span,
@@ -119,22 +117,30 @@ def _explained(name: str, module: re.Match[str] | None, before: str) -> tuple[st
     return ()
 
 
-def _meant(binding: Binding, scope: Scope, name: str) -> str | None:
+def _meant(binding: Binding, token: Token) -> str | None:
     """The name or glyph probably meant; asked only so often, for every answer reads every name in scope."""
+    name = token.text
     glyph = LOOKALIKES.get(name)
     if glyph is None and len(binding.diagnostics) < _MOST_SUGGESTIONS:
         spelt = by_name(name)
-        glyph = scope.nearest(name) or (spelt.glyph if spelt is not None else None)
+        unseen = binding.unseen(token)
+        later = binding.names.new[unseen.new :]
+        known = dict.fromkeys((*unseen.names, *[one for one in binding.names.top.names() if one not in later]))
+        glyph = nearest(name, known) or (spelt.glyph if spelt is not None else None)
     return glyph
 
 
-def _defined_below(binding: Binding, scope: Scope, token: Token) -> Problem:
+def _defined_below(binding: Binding, token: Token) -> Problem:
     """E600 if the definition below needs the one this is in, else E001."""
     name, span = token.text, binding.of(token)
     offset = binding.definitions()[name][0]
-    cycle = cycle_through(binding.definitions(), binding.defining, name) if scope.in_dfn and binding.defining else None
+    cycle = (
+        cycle_through(binding.definitions(), binding.defining, name)
+        if binding.unseen(token).in_dfn and binding.defining
+        else None
+    )
     if cycle is not None:
-        scope.outermost().names.update(dict.fromkeys(cycle))
+        binding.names.top.quiet.update(cycle)
         labels = tuple(
             Label(binding.spelled.span(at, at + len(part)), f"`{part}` is defined here")
             for part, at in ((part, binding.definitions()[part][0]) for part in cycle[:-1])
@@ -148,14 +154,20 @@ def _defined_below(binding: Binding, scope: Scope, token: Token) -> Problem:
     return binding.problem(Code.E001, message, span, notes=("a statement sees only the names above it",))
 
 
-def bind_member(binding: Binding, scope: Scope, module: Token, member: Token) -> Unit:
+def is_member(binding: Binding, tokens: tuple[Token, ...], at: int) -> bool:
+    """Whether the name at `at` is the member in `module.name`."""
+    if at < 2 or tokens[at - 1].text != "." or tokens[at - 1].kind is not TokenKind.GLYPH:
+        return False
+    module = binding.meaning(tokens[at - 2]) if tokens[at - 2].kind is TokenKind.NAME else None
+    return module is not None and module.name_class is NameClass.MODULE
+
+
+def bind_member(binding: Binding, module: Token, member: Token) -> Unit:
     """`module.member`."""
     span = binding.span(module.start, member.end)
-    path = binding.module_paths.get(module.text, module.text)
-    exported = binding.modules(path) if binding.modules is not None else None
-    name_class = NameClass.FUNCTION if exported is None else exported.get(member.text)
+    meaning = binding.meaning(member)
     start, end, text = module.start, member.end, f"{module.text}.{member.text}"
-    match name_class:
+    match None if meaning is None else meaning.name_class:
         case NameClass.ARRAY:
             return Unit(UnitKind.ARRAY, start, end, text, tree.Member(span, module.text, member.text), 1)
         case NameClass.FUNCTION:
@@ -164,7 +176,9 @@ def bind_member(binding: Binding, scope: Scope, module: Token, member: Token) ->
             return Unit(UnitKind.OPERATOR, start, end, "monadic", tree.OperatorMember(span, module.text, member.text), 1)
         case NameClass.DYADIC_OPERATOR:
             return Unit(UnitKind.OPERATOR, start, end, "dyadic", tree.OperatorMember(span, module.text, member.text), 1)
-    meant = nearest(member.text, exported or ())
+    found = binding.meaning(module)
+    path = found.symbol.path if found is not None and found.symbol is not None else module.text
+    meant = nearest(member.text, (binding.modules(path) if binding.modules is not None else None) or ())
     hint = f"; did you mean `{module.text}.{meant}`?" if meant else ""
     fixes = replacing(f"write `{meant}`", binding.of(member), meant) if meant else ()
     raise binding.problem(Code.E001, f"module `{module.text}` has no `{member.text}`{hint}", binding.of(member), fixes=fixes)
@@ -199,11 +213,3 @@ def bind_quad(binding: Binding, token: Token) -> Unit:
                               fixes=replacing(f"write `{meant}`", span, meant))  # fmt: skip
     notes = ("files are read by `input` and written by `output`",) if "file" in name.lower() or name == "⎕FIO" else ()
     raise binding.problem(Code.E001, f"there is no `{name}`", span, notes=notes)
-
-
-def is_member(scope: Scope, tokens: tuple[Token, ...], at: int) -> bool:
-    """Whether the name at `at` is the member in `module.name`."""
-    if at < 2 or tokens[at - 1].text != "." or tokens[at - 1].kind is not TokenKind.GLYPH:
-        return False
-    module = tokens[at - 2]
-    return module.kind is TokenKind.NAME and scope.class_of(module.text) is NameClass.MODULE

@@ -16,10 +16,9 @@ from .codes import Code
 from .lexer import TokenKind
 from .names import bind_member, bind_name, bind_quad, is_member
 from .problems import Problem
-from .scope import Scope
-from .targets import bind_names, target_of
+from .resolution.classes import has_diamond, is_notation
+from .targets import target_of
 from .tokens import Token, split_at
-from .tree import NameClass
 from .units import Binding, Unit, UnitKind, replacing
 from .vocabulary import DYADIC_OPERATORS, MONADIC_OPERATORS, OUTER, SLASHES
 
@@ -28,7 +27,7 @@ Tokens = tuple[Token, ...]
 _CLASS_NAMES = {UnitKind.FUNCTION: "a function", UnitKind.OPERATOR: "an operator"}
 
 
-def bind_value(binding: Binding, scope: Scope, tokens: Tokens, blame: tuple[int, int]) -> Unit:
+def bind_value(binding: Binding, tokens: Tokens, blame: tuple[int, int]) -> Unit:
     """An array, a function or a lone user operator.  `blame` is the range an empty sequence is blamed on."""
     if not tokens:
         raise binding.problem(Code.E002, "a value is missing here", binding.span(*blame))
@@ -38,21 +37,21 @@ def bind_value(binding: Binding, scope: Scope, tokens: Tokens, blame: tuple[int,
         token = tokens[at]
         if token.kind is TokenKind.GETS:
             value = _assigned_value(binding, units, token)
-            unit, at = _assign(binding, scope, tokens, at, value)
+            unit, at = _assign(binding, tokens, at, value)
             units = [unit]
-        elif token.kind is TokenKind.NAME and is_member(scope, tokens, at):
-            units.append(bind_member(binding, scope, tokens[at - 2], token))
+        elif token.kind is TokenKind.NAME and is_member(binding, tokens, at):
+            units.append(bind_member(binding, tokens[at - 2], token))
             at -= 3
         else:
-            units.append(_unit(binding, scope, token))
+            units.append(_unit(binding, token))
             at -= 1
     units.reverse()
     return apply_all(binding, units)
 
 
-def bind_array(binding: Binding, scope: Scope, tokens: Tokens, blame: tuple[int, int]) -> Unit:
+def bind_array(binding: Binding, tokens: Tokens, blame: tuple[int, int]) -> Unit:
     """A value that must be an array or a tuple."""
-    return need_array(binding, bind_value(binding, scope, tokens, blame))
+    return need_array(binding, bind_value(binding, tokens, blame))
 
 
 def need_array(binding: Binding, unit: Unit) -> Unit:
@@ -75,21 +74,21 @@ def function_of(unit: Unit) -> tree.Function:
 # ---------------------------------------------------------------------------------- single items
 
 
-def _unit(binding: Binding, scope: Scope, token: Token) -> Unit:
+def _unit(binding: Binding, token: Token) -> Unit:
     start, end = token.start, token.end
     match token.kind:
         case TokenKind.NUMBERS:
             return Unit(UnitKind.ARRAY, start, end, "", literals.number(binding, token), 1, token=token)
         case TokenKind.NAME:
-            return bind_name(binding, scope, token)
+            return bind_name(binding, token)
         case TokenKind.GLYPH:
             return _glyph(binding, token)
         case TokenKind.PARENTHESES:
-            return _parentheses(binding, scope, token)
+            return _parentheses(binding, token)
         case TokenKind.BRACKETS:
-            return _brackets(binding, scope, token)
+            return _brackets(binding, token)
         case TokenKind.BRACES:
-            return binding.braces(binding, scope, token)
+            return binding.braces(binding, token)
         case TokenKind.TEXT:
             return Unit(UnitKind.ARRAY, start, end, "", literals.text(binding, token), 1)
         case TokenKind.ZILDE:
@@ -147,49 +146,44 @@ def _stray(binding: Binding, token: Token) -> Problem:
 # ---------------------------------------------------------------------------------------- groups
 
 
-def _parentheses(binding: Binding, scope: Scope, token: Token) -> Unit:
+def _parentheses(binding: Binding, token: Token) -> Unit:
     """`(…)`: a value, a function, an operator, or with `⋄` a tuple."""
     segments = [segment for segment in split_at(token.items, TokenKind.SEPARATOR) if segment]
     if len(segments) == 1 and not has_diamond(token):
-        unit = bind_value(binding, scope, segments[0], token[1:3])
+        unit = bind_value(binding, segments[0], token[1:3])
         return unit._replace(start=token.start, end=token.end, token=None)
     if len(segments) < 2:
         what = "these parentheses hold nothing" if not segments else "a tuple needs two items or more"
         notes = ("an empty vector is `⍬`, an empty text `''`",) if not segments else ()
         raise binding.problem(Code.E002, what, binding.of(token), notes=notes)
-    last = bind_value(binding, scope, segments[-1], (0, 0))
+    last = bind_value(binding, segments[-1], (0, 0))
     until = last.kind is UnitKind.FUNCTION and len(segments) == 2
-    items = [*_items(binding, scope, segments[:-1]), last if until else need_array(binding, last)]
+    items = [*_items(binding, segments[:-1]), last if until else need_array(binding, last)]
     nodes = tuple(cast(tree.Expression, item.node) for item in items)
     kind = UnitKind.UNTIL if until else UnitKind.ARRAY
     depth = max(item.depth for item in items) + 1
     return Unit(kind, token.start, token.end, "", tree.Tuple(binding.of(token), nodes), depth)
 
 
-def has_diamond(token: Token) -> bool:
-    return any(item.kind is TokenKind.SEPARATOR and item.text == "⋄" for item in token.items)
-
-
-def _items(binding: Binding, scope: Scope, segments: list[Tokens]) -> list[Unit]:
+def _items(binding: Binding, segments: list[Tokens]) -> list[Unit]:
     """The arrays of a tuple or of array notation; the last is bound first."""
-    items = [bind_array(binding, scope, segment, (0, 0)) for segment in reversed(segments)]
+    items = [bind_array(binding, segment, (0, 0)) for segment in reversed(segments)]
     items.reverse()
     return items
 
 
-def _brackets(binding: Binding, scope: Scope, token: Token) -> Unit:
+def _brackets(binding: Binding, token: Token) -> Unit:
     """`[…]`: array notation if it is empty or has a `⋄` or a newline between items, else an index or an axis."""
-    axes = split_at(token.items, TokenKind.SEMICOLON)
-    segments = [segment for segment in split_at(token.items, TokenKind.SEPARATOR) if segment]
-    if len(axes) == 1 and (len(segments) != 1 or has_diamond(token)):
-        items = _items(binding, scope, segments)
+    if is_notation(token):
+        segments = [segment for segment in split_at(token.items, TokenKind.SEPARATOR) if segment]
+        items = _items(binding, segments)
         node = tree.ArrayNotation(binding.of(token), tuple(expression_of(item) for item in items))
         return Unit(UnitKind.ARRAY, token.start, token.end, "", node, max((item.depth for item in items), default=0) + 1)
-    bound, depth = bind_axes(binding, scope, token)
+    bound, depth = bind_axes(binding, token)
     return Unit(UnitKind.BRACKET, token.start, token.end, "", None, depth, bound)
 
 
-def bind_axes(binding: Binding, scope: Scope, token: Token) -> tuple[tuple[tree.Expression | None, ...], int]:
+def bind_axes(binding: Binding, token: Token) -> tuple[tuple[tree.Expression | None, ...], int]:
     """The entries of an index between `;`, None where one is empty; the last is bound first."""
     axes: list[tree.Expression | None] = []
     depth = 0
@@ -197,7 +191,7 @@ def bind_axes(binding: Binding, scope: Scope, token: Token) -> tuple[tuple[tree.
         if any(item.kind is TokenKind.SEPARATOR and item.text == "⋄" for item in axis):
             raise binding.problem(Code.E002, "`⋄` and `;` do not go together in brackets", binding.of(token))
         kept = tuple(item for item in axis if item.kind is not TokenKind.SEPARATOR)
-        unit = bind_array(binding, scope, kept, token[1:3]) if kept else None
+        unit = bind_array(binding, kept, token[1:3]) if kept else None
         axes.append(None if unit is None else expression_of(unit))
         depth = max(depth, 0 if unit is None else unit.depth)
     return tuple(reversed(axes)), depth
@@ -218,26 +212,25 @@ def _assigned_value(binding: Binding, units: list[Unit], gets: Token) -> Unit:
     return value
 
 
-def _assign(binding: Binding, scope: Scope, tokens: Tokens, at: int, value: Unit) -> tuple[Unit, int]:
+def _assign(binding: Binding, tokens: Tokens, at: int, value: Unit) -> tuple[Unit, int]:
     """The `←` at `at` with its value; gives the unit it makes and the index of the next token to its left."""
     if at == 0:
         raise binding.problem(Code.E010, "`←` has nothing on its left to give the value to", binding.of(tokens[at]))
-    first = _replaced(binding, scope, tokens, at)
+    start = at - binding.names.starts[binding.base + tokens[at].start]
+    first = _replaced(binding, tokens, start)
     if first is not None:
-        return _replace_items(binding, scope, tokens, first, at, value), first - 1
-    first = _modified(scope, tokens, at)
-    if first is not None:
+        return _replace_items(binding, tokens, first, at, value), first - 1
+    if 0 < start < at and tokens[start - 1].kind is TokenKind.NAME:
+        first = start - 1
         name = tokens[first]
-        function = _modifier(binding, scope, tokens[first + 1 : at])
-        array, span = _array_name(binding, scope, name), binding.span(name.start, value.end)
+        function = _modifier(binding, tokens[start:at])
+        array, span = _array_name(binding, name), binding.span(name.start, value.end)
         node = tree.Modify(span, array, function_of(function), expression_of(value))
-        scope.names[name.text] = NameClass.ARRAY
         return _made(node, name.start, value, function.depth), first - 1
     left = tokens[at - 1]
     if left.kind is TokenKind.QUAD and left.text == "⎕":
         return _made(tree.Print(binding.span(left.start, value.end), expression_of(value)), left.start, value, 0), at - 2
     target = target_of(binding, left)
-    bind_names(scope, target, NameClass.ARRAY)
     return _made(tree.InlineBind(binding.span(left.start, value.end), target, expression_of(value)), left.start, value, 0), at - 2
 
 
@@ -245,9 +238,8 @@ def _made(node: tree.Expression, start: int, value: Unit, depth: int) -> Unit:
     return Unit(UnitKind.ARRAY, start, value.end, "", node, max(value.depth, depth) + 1)
 
 
-def _replaced(binding: Binding, scope: Scope, tokens: Tokens, at: int) -> int | None:
-    """Index of the name in `x[i]←` or `x[i]f←`, or None."""
-    first = function_start(scope, tokens, at)
+def _replaced(binding: Binding, tokens: Tokens, first: int) -> int | None:
+    """Index of the name in `x[i]←` or `x[i]f←`, or None; the function starts at `first`."""
     if first > 0 and tokens[first - 1].kind is TokenKind.BRACKETS:
         if first > 1 and tokens[first - 2].kind is TokenKind.NAME:
             return first - 2
@@ -257,77 +249,28 @@ def _replaced(binding: Binding, scope: Scope, tokens: Tokens, at: int) -> int | 
     return None
 
 
-def _modified(scope: Scope, tokens: Tokens, at: int) -> int | None:
-    """Index of the name in `x f←`, or None if there is no function before the arrow."""
-    first = function_start(scope, tokens, at)
-    if first == at or first == 0 or tokens[first - 1].kind is not TokenKind.NAME:
-        return None
-    return first - 1
-
-
-def function_start(scope: Scope, tokens: Tokens, at: int) -> int:
-    """Where the function written directly left of the `←` at `at` starts; `at` if there is none.
-
-    It may be a primitive, a dfn, a parenthesised function, a name of a function, and operators between them.
-    """
-    first = at
-    while first > 0:
-        token = tokens[first - 1]
-        if token.kind is TokenKind.NAME:
-            if scope.class_of(token.text) in (None, NameClass.ARRAY, NameClass.MODULE):
-                break
-            if first == at and (first < 2 or not _may_be_modified(scope, tokens[first - 2])):
-                break
-        elif token.kind is TokenKind.PARENTHESES:
-            if not _holds_function(scope, token):
-                break
-        elif token.kind not in (TokenKind.GLYPH, TokenKind.BRACES) and not (
-            token.kind is TokenKind.NUMBERS and first > 1 and tokens[first - 2].text in ("⍤", "⍣", "∘")
-        ):
-            break
-        first -= 1
-    return first
-
-
-def _may_be_modified(scope: Scope, token: Token) -> bool:
-    """Whether what stands left of a named function before `←` makes it `x f←`, not the naming of an array `f`."""
-    if token.kind is TokenKind.NAME:
-        return scope.class_of(token.text) is NameClass.ARRAY
-    return token.kind is TokenKind.BRACKETS
-
-
-def _holds_function(scope: Scope, token: Token) -> bool:
-    """Whether parentheses before `←` hold a function, not names to destructure into."""
-    names_only = all(item.kind in (TokenKind.NAME, TokenKind.SLOT, TokenKind.PARENTHESES) for item in token.items)
-    if not names_only:
-        return bool(token.items)
-    first = token.items[0] if len(token.items) == 1 else None
-    return first is not None and first.kind is TokenKind.NAME and scope.class_of(first.text) is NameClass.FUNCTION
-
-
-def _modifier(binding: Binding, scope: Scope, tokens: Tokens) -> Unit:
-    function = bind_value(binding, scope, tokens, (0, 0))
+def _modifier(binding: Binding, tokens: Tokens) -> Unit:
+    function = bind_value(binding, tokens, (0, 0))
     if function.kind is not UnitKind.FUNCTION:
         raise binding.problem(Code.E010, f"`{binding.written(function)}` is not a function that could change the name before it",
                               binding.of(function))  # fmt: skip
     return function
 
 
-def _array_name(binding: Binding, scope: Scope, token: Token) -> tree.Name:
-    unit = bind_name(binding, scope, token)
+def _array_name(binding: Binding, token: Token) -> tree.Name:
+    unit = bind_name(binding, token)
     if not isinstance(unit.node, tree.Name):
         raise binding.problem(Code.E010, f"`{token.text}` is not an array, so no part of it can be replaced", binding.of(token))
     return unit.node
 
 
-def _replace_items(binding: Binding, scope: Scope, tokens: Tokens, first: int, at: int, value: Unit) -> Unit:
+def _replace_items(binding: Binding, tokens: Tokens, first: int, at: int, value: Unit) -> Unit:
     name, brackets = tokens[first], tokens[first + 1]
-    function = _modifier(binding, scope, tokens[first + 2 : at]) if first + 2 < at else None
+    function = _modifier(binding, tokens[first + 2 : at]) if first + 2 < at else None
     if not brackets.items or has_diamond(brackets):
         raise binding.problem(Code.E010, "the brackets before `←` must say which items are replaced", binding.of(brackets))
-    axes, depth = bind_axes(binding, scope, brackets)
-    target = _array_name(binding, scope, name)
-    scope.names[name.text] = NameClass.ARRAY
+    axes, depth = bind_axes(binding, brackets)
+    target = _array_name(binding, name)
     span = binding.span(name.start, value.end)
     if function is None:
         return _made(tree.Replace(span, target, axes, None, expression_of(value)), name.start, value, depth)

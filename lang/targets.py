@@ -5,9 +5,7 @@ from __future__ import annotations
 from . import tree
 from .codes import Code
 from .lexer import TokenKind
-from .scope import Scope
 from .tokens import Token
-from .tree import NameClass
 from .units import Binding
 from .vocabulary import RESERVED
 
@@ -36,20 +34,3 @@ def checked_name(binding: Binding, token: Token) -> tree.NameTarget:
     if name in ("⍺⍺", "⍵⍵"):
         raise binding.problem(Code.E010, f"`{name}` is an operand and cannot be given a value", span)
     return tree.NameTarget(span, name)
-
-
-def names_of(target: tree.Target) -> list[str]:
-    """Every name a target binds."""
-    match target:
-        case tree.NameTarget():
-            return [target.name]
-        case tree.TupleTarget():
-            return [name for item in target.items for name in names_of(item)]
-        case _:
-            return []
-
-
-def bind_names(scope: Scope, target: tree.Target, name_class: NameClass | None) -> None:
-    """Give every name of a target a class; None marks names whose binding failed."""
-    for name in names_of(target):
-        scope.names[name] = name_class

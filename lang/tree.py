@@ -11,6 +11,7 @@ Invariants: numbers are Python `int`, `float` or `complex` as written; glyphs ar
 
 from __future__ import annotations
 
+from dataclasses import field
 from enum import Enum
 from typing import TypeAlias
 
@@ -305,13 +306,13 @@ class OperatorDfn:
 
     How its body binds depends on whether each operand is an array or a function, so it is bound
     when applied: `lang.binder.bind_operator(dfn, left_class, right_class)` gives a `Dfn`.
-    `scope` is the binder's own frozen record of the names in scope; other stages ignore it.
+    `scope` is the binder's own record of what its names stand for; other stages ignore it.
     """
 
     span: Span
     dyadic: bool
     parsed: object
-    scope: object
+    scope: object = field(compare=False, repr=False)
 
 
 Function: TypeAlias = Primitive | FunctionName | FunctionMember | Dfn | Fork | Atop | Derived | OperatorCall

@@ -11,7 +11,7 @@ from .codes import Code
 from .diagnostics import Diagnostic, Edit, Fix, Label
 from .problems import Problem
 from .records import dataclass
-from .scope import ModuleNames, Scope
+from .resolution.symbols import Meaning, ModuleNames, Names, Unseen
 from .source import Place, PlacedSpan, Span
 from .spelling import Spelled
 from .tokens import Token
@@ -45,23 +45,25 @@ class Unit(NamedTuple):
 
 @dataclass(slots=True)
 class Binding:
-    """What binding one statement shares: where it stands, the modules in use, what was found wrong.
+    """What binding one statement shares: where it stands, what its names stand for, what was found wrong.
 
     `base` is the statement's offset in the spelled text, `defining` the name its top-level statement binds; `place`, of a
     statement that is kept, is where it stands in the source, and `origin` the offset in the spelled text that this is.
-    `definitions` tells the offset and text of the statement that first binds each top-level name; `trials`
-    counts the operators around this whose bodies are being tried out.
+    `definitions` tells the offset and text of the statement that first binds each top-level name; `trials` counts the
+    operators around this whose bodies are being tried out; `broken` are names that failing statements of dfns around were
+    to bind.
     """
 
     spelled: Spelled
     braces: BraceBinder
+    names: Names
     base: int = 0
     modules: ModuleNames | None = None
-    module_paths: dict[str, str] = field(default_factory=dict)
     definitions: Callable[[], Mapping[str, tuple[int, str]]] = dict
     defining: str = ""
     diagnostics: list[Diagnostic] = field(default_factory=list)
     trials: int = 0
+    broken: set[str] = field(default_factory=set)
     place: Place | None = None
     origin: int = 0
 
@@ -70,6 +72,14 @@ class Binding:
             ahead = self.base - self.origin
             return PlacedSpan(self.place, ahead + start, ahead + end)
         return self.spelled.span(self.base + start, self.base + end)
+
+    def meaning(self, token: Token) -> Meaning | None:
+        """What a name stands for where it is written; None if it is not in scope there."""
+        return self.names.meanings.get(self.base + token.start)
+
+    def unseen(self, token: Token) -> Unseen:
+        """Where a name is written that is not in scope there."""
+        return self.names.unseen[self.base + token.start]
 
     def of(self, unit: Unit | Token) -> Span:
         return self.span(unit.start, unit.end)
@@ -86,7 +96,7 @@ class Binding:
         return Problem(Diagnostic(code, message, span, labels=labels, notes=notes, fixes=fixes))
 
 
-BraceBinder: TypeAlias = Callable[[Binding, Scope, Token], Unit]
+BraceBinder: TypeAlias = Callable[[Binding, Token], Unit]
 """Binds `{…}`: a dfn, or a user operator to be bound when it is applied."""
 
 

@@ -9,8 +9,10 @@ One checker serves one loader of modules and one strictness; it is not to be use
 
 from __future__ import annotations
 
+from ..lang.parser import Parsed
 from ..lang.source import Source
 from .check import CheckResult, LoadModule, check, no_modules
+from .elaborate import programs
 from .elaborate.sites import Memory
 
 
@@ -22,6 +24,10 @@ class Checker:
         self._strict = strict
         self._index_origin = index_origin
         self._memory = Memory()
+
+    def read(self, source: Source, load_module: LoadModule | None = None) -> Parsed:
+        """This version with what its names stand for, without checking it."""
+        return programs.read(source, self._load_module if load_module is None else load_module, {}, self._memory)
 
     def check(self, source: Source, load_module: LoadModule | None = None) -> CheckResult:
         """The result of checking this version; `load_module` may read the modules anew."""

@@ -6,34 +6,33 @@ Neighbour: `walk` (which these are part of).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ..declarations import keyword_of
 from ..lexer import ARGUMENTS, COMMENT, NAME, TEXT, WORD_END, TokenKind
+from ..module_names import called
 from ..primitives import ELEMENT_NAMES
-from ..source import Span
 from ..splitter import Piece
 from ..tokens import Token, read
 from ..tree import NameClass
-from .symbols import Access, Symbol, SymbolKind
+from ..units import Binding
+from .symbols import Access, Declared, Mention, Symbol, SymbolKind
 from .walk import Walk
 
 _WORD = re.compile(NAME)
 _CUT = re.compile(rf"{TEXT}|{COMMENT}|(?P<gets>←)|(?P<where>(?<![\w∆])where{WORD_END})")
 _NOT_SIZES = ELEMENT_NAMES | {"idx", "int", "perm", "where"}
+_SCHEDULED = re.compile(rf"{COMMENT}|(?<![\w∆]){NAME}{WORD_END}(?!\s*\{{)")
 _CLASSES = frozenset({"num", "real", "int", "ord"})
 
 
-def declaration(walk: Walk, piece: Piece, schedules: list[Piece]) -> None:
-    """One declaration."""
-    word = keyword_of(piece.text)
-    start = len(word)
-    if word == "schedule":
-        schedules.append(piece)
-    elif word == "use":
-        _use(walk, piece.text, start)
-    else:
-        _named(walk, piece.text, start, word)
+def declaration(walk: Walk, text: str) -> None:
+    """One declaration; the names of schedules are those that the whole text has (`finish`)."""
+    word = keyword_of(text)
+    if word == "use":
+        _use(walk, text, len(word))
+    elif word != "schedule":
+        _named(walk, text, len(word), word)
 
 
 def _token(found: re.Match[str]) -> Token:
@@ -43,7 +42,8 @@ def _token(found: re.Match[str]) -> Token:
 def _use(walk: Walk, text: str, start: int) -> None:
     path = re.compile(TEXT).search(text, start)
     if path is not None:
-        name, file = re.split(r"[/\\]", path.group()[1:-1])[-1].removesuffix(".rho"), path.group()[1:-1]
+        file = path.group()[1:-1]
+        name = called(file)
         span = walk.between(path.start(), path.end())
     else:
         word = _WORD.search(text, start)
@@ -51,9 +51,9 @@ def _use(walk: Walk, text: str, start: int) -> None:
             return
         name = file = word.group()
         span = walk.span(_token(word))
-    symbol = walk.create(walk.top, name, SymbolKind.MODULE, span)
+    symbol = walk.create(walk.found.top, name, NameClass.MODULE, span)
     symbol.path = file
-    walk.enter(walk.top, symbol, NameClass.MODULE)
+    walk.enter(walk.found.top, symbol)
 
 
 def _named(walk: Walk, text: str, start: int, keyword: str) -> None:
@@ -66,25 +66,30 @@ def _named(walk: Walk, text: str, start: int, keyword: str) -> None:
     types = text[name.end : type_end]
     signature = not keyword and "→" in types
     local: dict[str, Symbol] | None = {} if signature else None
+    top = walk.found.top
     if gets is not None and keyword != "input":
-        value = text[gets + 1 : where if where is not None and where > gets else len(text)]
-        walk.base += gets + 1
-        walk.sequence(read(value).tokens, walk.top)
-        walk.base -= gets + 1
+        value = read(text[gets + 1 : where if where is not None and where > gets else len(text)]).tokens
+        walk.shift += gets + 1
+        if keyword:
+            walk.sequence(value, top)
+        else:
+            here = [
+                token._replace(start=token.start - gets - 1, end=token.end - gets - 1)
+                for token in (name, Token(TokenKind.GETS, gets, gets + 1, "←"))
+            ]
+            walk.statement_of((*here, *value), top)
+        walk.shift -= gets + 1
     if keyword == "input":
-        symbol = walk.bind(walk.top, name)
-        symbol.kind = SymbolKind.INPUT
+        walk.bind(top, name, SymbolKind.INPUT)
     elif keyword == "param":
-        symbol = walk.bind(walk.top, name)
-        symbol.kind = SymbolKind.PARAM
-    elif gets is not None:
-        walk.bind(walk.top, name)
-    elif keyword == "output":
-        found = walk.top.find(name.text)
-        if found is not None:
-            walk.mention(found, walk.span(name), Access.READ)
-    else:
-        walk.pending[name.text] = (*walk.pending.get(name.text, ()), walk.span(name))
+        walk.bind(top, name, SymbolKind.PARAM)
+    elif keyword and gets is not None:
+        walk.bind(top, name)
+    elif keyword:
+        walk.read(name, top)
+    elif gets is None:
+        known = walk.found.pending.get(name.text)
+        walk.found.pending[name.text] = Declared((*(() if known is None else known.spans), walk.span(name)))
     if keyword not in ("param", "output"):
         _sizes(walk, text, name.end, type_end, local)
     if where is not None:
@@ -118,18 +123,16 @@ def _sizes(walk: Walk, text: str, start: int, end: int, local: dict[str, Symbol]
 
 
 def _size(walk: Walk, name: Token, kind: SymbolKind, local: dict[str, Symbol] | None) -> None:
-    param = walk.top.find(name.text)
-    known = walk.sizes if local is None else local
+    param = walk.found.top.symbols.get(name.text)
+    known = walk.found.sizes if local is None else local
     span = walk.span(name)
     if param is not None and param.kind is SymbolKind.PARAM:
         walk.mention(param, span, Access.READ)
     elif name.text in known:
         walk.mention(known[name.text], span, Access.READ)
     else:
-        symbol = Symbol(name.text, kind, span, walk.statement)
-        known[name.text] = symbol
-        walk.symbols.append(symbol)
-        walk.mention(symbol, span, Access.BIND)
+        known[name.text] = walk.symbol(name.text, kind, NameClass.ARRAY, span)
+        walk.mention(known[name.text], span, Access.BIND)
 
 
 def _leaves(tokens: tuple[Token, ...], inside: bool = False) -> Iterator[tuple[Token, bool]]:
@@ -141,17 +144,19 @@ def _leaves(tokens: tuple[Token, ...], inside: bool = False) -> Iterator[tuple[T
             yield token, inside
 
 
-def finish(walk: Walk, schedules: list[Piece]) -> None:
+def finish(binding: Binding, pieces: Sequence[Piece]) -> None:
     """What only the whole text tells: names in schedules, signatures without a binding."""
-    for piece in schedules:
-        walk.base = piece.start
-        for word in re.finditer(rf"{COMMENT}|(?<![\w∆]){NAME}{WORD_END}(?!\s*\{{)", piece.text):
-            found = walk.top.find(word.group())
-            if found is not None:
-                walk.mention(found, walk.span(_token(word)), Access.READ)
-    for name, spans in walk.pending.items():
-        span: Span = spans[-1]
-        symbol = Symbol(name, SymbolKind.FUNCTION, span, span)
-        walk.symbols.append(symbol)
-        for declared in spans:
-            walk.mention(symbol, declared, Access.DECLARE)
+    names = binding.names
+    added = names.begin()
+    for piece in pieces:
+        if keyword_of(piece.text) != "schedule":
+            continue
+        binding.base = piece.start
+        for word in _SCHEDULED.finditer(piece.text):
+            symbol = names.top.symbols.get(word.group())
+            if symbol is not None:
+                added.mentions.append(Mention(binding.of(_token(word)), symbol, Access.READ))
+    for name, declared in names.pending.items():
+        symbol = Symbol(name, SymbolKind.FUNCTION, NameClass.FUNCTION, declared.spans[-1], declared.spans[-1])
+        added.symbols.append(symbol)
+        added.mentions += [Mention(span, symbol, Access.DECLARE) for span in declared.spans]

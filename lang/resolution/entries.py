@@ -12,14 +12,18 @@ from itertools import pairwise
 
 from ..declarations import is_declaration, keyword_of
 from ..lexer import TokenKind, lexemes
-from ..parser import index_origin
+from ..parser import index_origin, parse
 from ..source import Source, Span
 from ..spelling import spell
 from ..splitter import Piece, split_statements
-from ..statements import is_assignment
 from ..tokens import read
-from . import index_of
+from ..tree import NameClass
+from .classes import is_assignment
 from .symbols import Access, Mention, Symbol, SymbolKind
+
+_GIVEN = {
+    SymbolKind.FUNCTION: NameClass.FUNCTION, SymbolKind.OPERATOR: NameClass.MONADIC_OPERATOR, SymbolKind.MODULE: NameClass.MODULE,
+}  # fmt: skip
 
 
 class Form(Enum):
@@ -85,7 +89,7 @@ def words(text: str) -> frozenset[str]:
 def statements_of(text: str, given: Mapping[str, SymbolKind] | None = None) -> list[Statement]:
     """The statements of an entry whose brackets match; `given` are the names in scope before it."""
     source = Source("<entry>", text)
-    index = index_of(source, given)
+    index = parse(source, names={name: _GIVEN.get(kind, NameClass.ARRAY) for name, kind in (given or {}).items()}).index
     spelled, pieces = index.spelled, index.pieces
     found: list[Statement] = []
     at = 0
@@ -134,5 +138,3 @@ def _form(text: str) -> Form:
     if keyword:
         return Form(keyword)
     return Form.BINDING if is_declaration(text) or is_assignment(read(text).tokens) else Form.EXPRESSION
-
-

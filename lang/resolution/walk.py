@@ -1,216 +1,214 @@
-"""Which name means what: the bindings of a text and where each is mentioned, broken statements included.
+"""Which name means what: the one place that says so, for the binder and for editors, in statements that are broken too.
 
-Names are lexical and statements are read from right to left, so this walks the tokens in the binder's order and resolves each
-name to the binding in scope there.  A name that is bound again is another `Symbol`; `x[i]←v` and `x f← v` continue the old
-one, and a signature belongs to the binding after it.  Sizes in types have symbols of their own: those of a signature are its
-own, those of inputs and annotations the program's.
+Names are lexical and statements are read from right to left, so this walks the tokens in the order of evaluation and
+resolves each name to the binding in scope there.  A name that is bound again is another `Symbol`; `x[i]←v` and `x f← v`
+continue the old one, and a signature belongs to the binding after it.  Sizes in types have symbols of their own: those of a
+signature are its own, those of inputs and annotations the program's.
 
-What a statement binds, where a function left of `←` starts and what class a name gets is decided where the binder decides it
-(`statements`, `sequences`, `names`).  Neighbour: `declared` (statements with a grammar of their own).
+Neighbours: `classes` (what class a value has), `declared` (statements with a grammar of their own), `symbols` (what comes out).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from ..lexer import ARGUMENTS, TokenKind
-from ..names import is_member
-from ..sequences import function_start
-from ..source import Place, PlacedSpan, Source, Span
-from ..spelling import Spelled
-from ..statements import class_by_content, ends_in_function
-from ..tokens import Token, split_at
+from ..source import Span
+from ..tokens import Token, mentions, names_in, split_at
 from ..tree import NameClass
+from ..units import Binding
 from ..vocabulary import RESERVED
-from .symbols import Access, Frame, Mention, Symbol, SymbolKind
+from .classes import class_of_value, function_start, is_assignment, is_member, member_class
+from .symbols import KINDS, Access, Meaning, Mention, Scope, Symbol, SymbolKind, Unseen
 
 Tokens = tuple[Token, ...]
 
-CLASSES = {
-    NameClass.ARRAY: SymbolKind.ARRAY, NameClass.FUNCTION: SymbolKind.FUNCTION, NameClass.MODULE: SymbolKind.MODULE,
-    NameClass.MONADIC_OPERATOR: SymbolKind.OPERATOR, NameClass.DYADIC_OPERATOR: SymbolKind.OPERATOR,
-}  # fmt: skip
-
-GIVEN = {
-    SymbolKind.FUNCTION: NameClass.FUNCTION, SymbolKind.OPERATOR: NameClass.MONADIC_OPERATOR, SymbolKind.MODULE: NameClass.MODULE,
-}  # fmt: skip
-
-
-Known = tuple[Symbol | None, NameClass | None, Symbol | None, tuple[Span, ...] | None]
-"""What a word stands for at top level with its class, and as a size, and the signatures whose binding is still to come."""
-
 
 class Walk:
-    """The state of one walk over a text, which fills `top`.  `place`, of a statement that is kept, is where it stands; `origin`
-    its offset in the spelled text."""
+    """Resolves the names of one statement, into `binding.names`.  `before` are symbols of the version before, by name, for
+    bindings that are the same."""
 
-    def __init__(self, source: Source, spelled: Spelled, given: Mapping[str, SymbolKind], top: Frame) -> None:
-        self.spelled = spelled
-        self.source = source
-        self.base = self.origin = 0
-        self.place: Place | None = None
-        self.statement = Span(source.name, 0, 0)
-        self.top = top
-        for filled in (top.symbols, top.bound, top.scope.names):
-            filled.clear()
-        self.symbols: list[Symbol] = []
-        self.mentions: list[Mention] = []
-        self.braces: list[tuple[Span, Frame]] = []
-        self.pending: dict[str, tuple[Span, ...]] = {}
-        self.sizes: dict[str, Symbol] = {}
-        for name, kind in given.items():
-            known = Symbol(name, kind, self.statement, self.statement, given=True)
-            self.enter(self.top, known, GIVEN.get(kind, NameClass.ARRAY))
+    def __init__(self, binding: Binding, statement: Span, before: dict[str, list[Symbol]]) -> None:
+        self.binding = binding
+        self.found = binding.names
+        self.added = binding.names.begin()
+        self.statement = statement
+        self._before = before
+        self.shift = 0
 
     def span(self, token: Token) -> Span:
         return self.between(token.start, token.end)
 
     def between(self, start: int, end: int) -> Span:
         """The span of a part of what is being read."""
-        if self.place is None:
-            return self.spelled.span(self.base + start, self.base + end)
-        ahead = self.base - self.origin
-        return PlacedSpan(self.place, ahead + start, ahead + end)
+        return self.binding.span(self.shift + start, self.shift + end)
 
-    def known(self, word: str) -> Known:
-        return self.top.symbols.get(word), self.top.scope.names.get(word), self.sizes.get(word), self.pending.get(word)
-
-    def knows(self, word: str, known: Known) -> bool:
-        """Does a word stand for the very same?"""
-        symbol, _, size, pending = known
-        return self.top.symbols.get(word) is symbol and self.sizes.get(word) is size and self.pending.get(word) is pending
-
-    def learn(self, word: str, known: Known) -> None:
-        """A word stands for this from here on."""
-        symbol, name_class, size, pending = known
-        if symbol is not None and name_class is not None:
-            self.enter(self.top, symbol, name_class)
-        if size is not None:
-            self.sizes[word] = size
-        if pending is None:
-            self.pending.pop(word, None)
-        else:
-            self.pending[word] = pending
+    def at(self, token: Token) -> int:
+        """Where the binder asks about a token."""
+        return self.binding.base + self.shift + token.start
 
     def mention(self, symbol: Symbol, span: Span, access: Access, member: str | None = None) -> None:
-        self.mentions.append(Mention(span, symbol, access, member))
+        self.added.mentions.append(Mention(span, symbol, access, member))
 
-    def create(self, frame: Frame, name: str, kind: SymbolKind, span: Span) -> Symbol:
+    def symbol(self, name: str, kind: SymbolKind, name_class: NameClass, span: Span, depth: int = 0) -> Symbol:
+        """A binding, not yet in scope: the one of the version before if it is the same."""
+        for at, known in enumerate(self._before.get(name, ()) if depth == 0 else ()):
+            if known.kind is kind and known.name_class is name_class:
+                del self._before[name][at]
+                known.span, known.statement, known.path, known.declared = span, self.statement, "", None
+                break
+        else:
+            known = Symbol(name, kind, name_class, span, self.statement, depth)
+        self.added.symbols.append(known)
+        return known
+
+    def create(self, scope: Scope, name: str, name_class: NameClass, span: Span, kind: SymbolKind | None = None) -> Symbol:
         """A new binding, its signature attached; not yet in scope."""
-        symbol = Symbol(name, kind, span, self.statement, frame.depth)
-        self.symbols.append(symbol)
-        frame.bound.append(symbol)
-        for declared in self.pending.pop(name, ()) if frame is self.top else []:
+        symbol = self.symbol(name, kind or KINDS[name_class], name_class, span, scope.depth)
+        (scope.bound if scope.depth else self.added.bound).append(symbol)
+        pending = self.found.pending.pop(name, None) if scope is self.found.top else None
+        for declared in () if pending is None else pending.spans:
             symbol.declared = declared
             self.mention(symbol, declared, Access.DECLARE)
         self.mention(symbol, span, Access.BIND)
         return symbol
 
-    def bind(self, frame: Frame, token: Token, name_class: NameClass = NameClass.ARRAY) -> Symbol:
-        """A new binding that is in scope from here on."""
-        symbol = self.create(frame, token.text, CLASSES[name_class], self.span(token))
-        self.enter(frame, symbol, name_class)
+    def bind(self, scope: Scope, token: Token, kind: SymbolKind | None = None) -> Symbol:
+        """An array's name that is in scope from here on."""
+        symbol = self.create(scope, token.text, NameClass.ARRAY, self.span(token), kind)
+        self.enter(scope, symbol)
         return symbol
 
-    def enter(self, frame: Frame, symbol: Symbol, name_class: NameClass) -> None:
-        frame.symbols[symbol.name] = symbol
-        frame.scope.names[symbol.name] = name_class
+    def enter(self, scope: Scope, symbol: Symbol) -> None:
+        """In scope from here on."""
+        if scope is self.found.top and symbol.name not in scope.symbols:
+            self.found.new.append(symbol.name)
+        scope.enter(symbol)
 
     # ------------------------------------------------------------------------------ expressions
 
-    def sequence(self, tokens: Tokens, frame: Frame) -> None:
+    def sequence(self, tokens: Tokens, scope: Scope) -> None:
         """From right to left, as it is evaluated."""
         at = len(tokens) - 1
         while at >= 0:
             token = tokens[at]
             if token.kind is TokenKind.GETS and at > 0:
-                at = self.assignment(tokens, at, frame)
+                at = self.assignment(tokens, at, scope)
             elif token.kind is TokenKind.NAME:
-                at = self.name(tokens, at, frame)
+                at = self.name(tokens, at, scope)
             else:
-                self.group(token, frame)
+                self.group(token, scope)
                 at -= 1
 
-    def name(self, tokens: Tokens, at: int, frame: Frame) -> int:
+    def name(self, tokens: Tokens, at: int, scope: Scope) -> int:
         """A name or a member; the index of what stands left of it."""
         token = tokens[at]
-        module = frame.find(tokens[at - 2].text) if is_member(frame.scope, tokens, at) else None
-        if module is not None:
-            self.mention(module, self.span(token), Access.READ, token.text)
-            self.mention(module, self.span(tokens[at - 2]), Access.READ)
+        if is_member(scope, tokens, at):
+            module = self.read(tokens[at - 2], scope, token)
+            name_class = member_class(scope, self.binding.modules, tokens[at - 2].text, token.text)
+            if name_class is not None:
+                self.found.meanings[self.at(token)] = Meaning(module, name_class)
             return at - 3
-        symbol = frame.find(token.text)
-        if symbol is not None:
-            self.mention(symbol, self.span(token), Access.READ)
+        self.read(token, scope)
         return at - 1
 
-    def group(self, token: Token, frame: Frame) -> None:
+    def read(self, token: Token, scope: Scope, member: Token | None = None) -> Symbol | None:
+        """A name that is not bound here, an argument among them."""
+        name = token.text
+        if name in ARGUMENTS:
+            argument = scope.operands.get(name) if name in ("⍺⍺", "⍵⍵") else NameClass.ARRAY if scope.depth else None
+            meaning = None if argument is None else Meaning(None, argument)
+        else:
+            meaning = scope.find(name)
+        return self.stands(token, meaning, scope, Access.READ, member)
+
+    def stands(
+        self, token: Token, meaning: Meaning | None, scope: Scope, access: Access, member: Token | None = None
+    ) -> Symbol | None:  # fmt: skip
+        """Note what a name stands for, and where it is mentioned."""
+        if meaning is None:
+            inner = scope.names(self.found.top)
+            self.found.unseen[self.at(token)] = Unseen(scope.depth > 0, tuple(inner), len(self.found.new))
+            return None
+        self.found.meanings[self.at(token)] = meaning
+        symbol = meaning.symbol
+        if symbol is not None and member is not None:
+            self.mention(symbol, self.span(member), access, member.text)
+        if symbol is not None:
+            self.mention(symbol, self.span(token), access)
+        return symbol
+
+    def group(self, token: Token, scope: Scope) -> None:
         """What brackets hold."""
         match token.kind:
             case TokenKind.BRACES:
-                self.braced(token, frame)
+                self.braced(token, scope)
             case TokenKind.PARENTHESES | TokenKind.BRACKETS:
                 for part in reversed(split_at(token.items, TokenKind.SEPARATOR)):
                     for axis in reversed(split_at(part, TokenKind.SEMICOLON)):
-                        self.sequence(axis, frame)
+                        self.sequence(axis, scope)
 
-    def braced(self, token: Token, frame: Frame) -> None:
+    def braced(self, token: Token, scope: Scope) -> None:
         """A dfn: a block of its own."""
-        span = self.span(token)
-        inner = Frame(frame.scope.inner(), frame)
-        self.braces.append((span, inner))
+        if mentions(token.items, "⍺⍺") or mentions(token.items, "⍵⍵"):
+            self.found.homes[self.at(token)] = scope.only(names_in(token.items))
+        inner = scope.inner()
+        self.added.blocks.append((self.span(token), inner))
+        self.body(token, inner)
+        inner.parent = None
+
+    def body(self, token: Token, scope: Scope) -> None:
+        """The statements of a dfn."""
         for part in split_at(token.items, TokenKind.SEPARATOR):
             colon = next((index for index, item in enumerate(part) if item.kind is TokenKind.COLON), None)
             if colon is None:
-                self.statement_of(part, inner)
+                self.statement_of(part, scope)
             else:
-                self.sequence(part[:colon], inner)
-                self.sequence(part[colon + 1 :], inner)
+                self.sequence(part[:colon], scope)
+                self.sequence(part[colon + 1 :], scope)
 
-    def statement_of(self, tokens: Tokens, frame: Frame) -> None:
+    def statement_of(self, tokens: Tokens, scope: Scope) -> None:
         """`name ← value`, the name of a function being known inside it; else an expression."""
-        if len(tokens) < 3 or tokens[1].kind is not TokenKind.GETS or tokens[0].kind is not TokenKind.NAME:
-            self.sequence(tokens, frame)
+        name_class = NameClass.ARRAY
+        if is_assignment(tokens) and tokens[0].kind is TokenKind.NAME and tokens[0].text not in RESERVED:
+            name_class = class_of_value(scope, tokens[2:], self.binding.modules)
+        if name_class is NameClass.ARRAY or tokens[0].text in ARGUMENTS:
+            self.sequence(tokens, scope)
             return
-        value = tokens[2:]
-        if tokens[0].text in RESERVED or not ends_in_function(frame.scope, value):
-            self.sequence(tokens, frame)
-            return
-        name_class = class_by_content(frame.scope, value)
-        symbol = self.create(frame, tokens[0].text, CLASSES[name_class], self.span(tokens[0]))
-        outer, frame.own = frame.own, symbol
-        self.sequence(value, frame)
-        frame.own = outer
-        self.enter(frame, symbol, name_class)
+        symbol = self.create(scope, tokens[0].text, name_class, self.span(tokens[0]))
+        outer, scope.own = scope.own, symbol
+        self.sequence(tokens[2:], scope)
+        scope.own = outer
+        self.enter(scope, symbol)
 
     # ------------------------------------------------------------------------------ assignment
 
-    def assignment(self, tokens: Tokens, at: int, frame: Frame) -> int:
+    def assignment(self, tokens: Tokens, at: int, scope: Scope) -> int:
         """What stands left of the `←` at `at`; the index of what stands left of that."""
-        first = function_start(frame.scope, tokens, at)
+        first = function_start(scope, tokens, at)
+        self.found.starts[self.at(tokens[at])] = at - first
         if first > 1 and tokens[first - 1].kind is TokenKind.BRACKETS and tokens[first - 2].kind is TokenKind.NAME:
-            self.sequence(tokens[first:at], frame)
-            self.group(tokens[first - 1], frame)
-            self.change(tokens[first - 2], frame)
+            self.sequence(tokens[first:at], scope)
+            self.group(tokens[first - 1], scope)
+            self.change(tokens[first - 2], scope)
             return first - 3
         if 0 < first < at and tokens[first - 1].kind is TokenKind.NAME:
-            self.sequence(tokens[first:at], frame)
-            self.change(tokens[first - 1], frame)
+            self.sequence(tokens[first:at], scope)
+            self.change(tokens[first - 1], scope)
             return first - 2
-        self.target(tokens[at - 1], frame)
+        self.target(tokens[at - 1], scope)
         return at - 2
 
-    def change(self, token: Token, frame: Frame) -> None:
+    def change(self, token: Token, scope: Scope) -> None:
         """`x[i]←v`, `x f← v`."""
-        symbol = frame.find(token.text)
-        if symbol is not None:
-            self.mention(symbol, self.span(token), Access.CHANGE)
+        if token.text in ARGUMENTS:
+            self.read(token, scope)
+        else:
+            self.stands(token, scope.find(token.text), scope, Access.CHANGE)
 
-    def target(self, token: Token, frame: Frame) -> None:
+    def target(self, token: Token, scope: Scope) -> None:
         if token.kind is TokenKind.NAME and token.text not in RESERVED and token.text not in ARGUMENTS:
-            self.bind(frame, token)
+            self.bind(scope, token)
         elif token.kind is TokenKind.PARENTHESES:
             for item in token.items:
-                self.target(item, frame)
+                self.target(item, scope)
         else:
-            self.group(token, frame)
+            self.group(token, scope)

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ...lang.declarations import is_declaration
-from ...lang.resolution import index_of
+from ...lang.parser import parse
 from ...lang.resolution.symbols import SymbolKind
 from ..display.library import LibraryEntry
 from ..searching.completing import Candidate, Kind, Named, candidates
@@ -68,7 +68,7 @@ class _InDocument:
         if source is None:
             return ()
         documented = {entry.name[2:]: entry for entry in entries(source)}
-        inside = [one for one in index_of(source).top.symbols.values() if one.kind is not SymbolKind.MODULE]
+        inside = [one for one in parse(source).index.top.symbols.values() if one.kind is not SymbolKind.MODULE]
         return [((one.name, one.kind, _source(documented.get(one.name))), documented.get(one.name)) for one in inside]
 
 

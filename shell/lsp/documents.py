@@ -15,7 +15,7 @@ from ...lang import habits_told
 from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, RhoError
 from ...lang.module_names import LIBRARY_PREFIX
-from ...lang.resolution import Indexer
+from ...lang.parser import parse
 from ...lang.resolution.symbols import Index
 from ...lang.source import Source, Span
 from ...typechecker.incremental import Checker
@@ -31,13 +31,12 @@ from .uris import path_of
 class Document:
     """One version of an open text.  `checked` and `index` are worked out once."""
 
-    def __init__(self, uri: str, version: int, lines: Lines, checker: Checker, indexer: Indexer, folder: Folder) -> None:
+    def __init__(self, uri: str, version: int, lines: Lines, checker: Checker, folder: Folder) -> None:
         self.uri = uri
         self.name = path_of(uri)
         self.version = version
         self.lines = lines
         self._checker = checker
-        self._indexer = indexer
         self._folder = folder
 
     @property
@@ -50,7 +49,11 @@ class Document:
 
     @cached_property
     def index(self) -> Index:
-        return self._indexer.index(self.source)
+        """What its names stand for, which needs no checking."""
+        try:
+            return self._checker.read(self.source, _OpenFirst(self._folder).load).index
+        except (RhoError, UsageError):
+            return parse(self.source).index
 
     @cached_property
     def checked(self) -> Checked:
@@ -77,11 +80,11 @@ class Document:
 
     def after(self, version: int, changes: Sequence[Change]) -> Document:
         """The next version."""
-        return Document(self.uri, version, changed(self.lines, changes), self._checker, self._indexer, self._folder)
+        return Document(self.uri, version, changed(self.lines, changes), self._checker, self._folder)
 
     def again(self) -> Document:
         """The same version, to be checked once more because a module changed."""
-        return Document(self.uri, self.version, self.lines, self._checker, self._indexer, self._folder)
+        return Document(self.uri, self.version, self.lines, self._checker, self._folder)
 
     def others(self) -> list[Document]:
         """The other open documents."""
@@ -105,7 +108,7 @@ class Folder:
     documents: dict[str, Document] = field(default_factory=dict)
 
     def open(self, uri: str, version: int, text: str) -> Document:
-        document = Document(uri, version, Lines(text, self.encoding), Checker(strict=self.strict), Indexer(), self)
+        document = Document(uri, version, Lines(text, self.encoding), Checker(strict=self.strict), self)
         self.documents[uri] = document
         return document
 
@@ -122,7 +125,7 @@ class Folder:
 
     def read_again(self) -> list[str]:
         """The documents that use files, made ready to be checked again because a file changed."""
-        found = [uri for uri, one in self.documents.items() if any(symbol.path is not None for symbol in one.index.symbols)]
+        found = [uri for uri, one in self.documents.items() if any(symbol.path for symbol in one.index.symbols)]
         for uri in found:
             self.documents[uri] = self.documents[uri].again()
         return found

@@ -120,7 +120,7 @@ def member_entry(document: Document, mention: Mention) -> LibraryEntry | None:
 
 
 def module_source(document: Document, module: Symbol) -> Source | None:
-    return None if module.path is None else document.module(module.path)
+    return document.module(module.path) if module.path else None
 
 
 def _entry(source: Source, name: str) -> LibraryEntry | None:

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 from ...lang.lexer import NAME
-from ...lang.resolution import index_of
+from ...lang.parser import parse
 from ...lang.resolution.symbols import Access, Index, Mention, Symbol, SymbolKind
 from ...lang.source import Source
 from ...lang.vocabulary import RESERVED
@@ -54,7 +54,7 @@ def definition(document: Document, position: Position) -> Place | None:
         on_use = found.access is Access.BIND
         start = Range(Position(0, 0), Position(0, 0))
         return Place(uri, start) if on_use else Place(document.uri, document.lines.of(found.symbol.span))
-    inside = index_of(source).top.symbols.get(found.member)
+    inside = parse(source).index.top.symbols.get(found.member)
     encoding = document.lines.encoding
     return Place(uri, Range(Position(0, 0), Position(0, 0)) if inside is None else range_in(source, inside.span, encoding))
 
@@ -142,7 +142,7 @@ def _unchanged_meaning(document: Document, symbol: Symbol, mentions: list[Mentio
     text = document.text
     for mention in reversed(mentions):
         text = text[: mention.span.start] + name + text[mention.span.end :]
-    after = index_of(Source(document.name, text))
+    after = parse(Source(document.name, text)).index
     if _meaning(document.index, symbol, name) != _meaning(after):
         raise CannotRename(f"`{name}` would then mean something else in this text; choose another name")
 

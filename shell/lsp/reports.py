@@ -105,7 +105,7 @@ def range_in(source: Source, span: Span, encoding: Encoding) -> Range:
 def _use_of(document: Document, file: str) -> Span:
     """Where the document says `use` of a file; its start if another module does."""
     for symbol in document.index.symbols:
-        if symbol.path is not None:
+        if symbol.path:
             module = document.module(symbol.path)
             if module is not None and module.name == file:
                 return symbol.span

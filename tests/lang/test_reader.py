@@ -20,7 +20,6 @@ from rho.lang.lexer import ARGUMENTS, TokenKind, lexemes
 from rho.lang.limits import MAXIMUM_NESTING
 from rho.lang.parser import parse
 from rho.lang.primitives import PRIMITIVES
-from rho.lang.resolution import index_of
 from rho.lang.resolution.symbols import Access, Index, SymbolKind
 from rho.lang.source import Source
 from rho.lang.spelling import spell
@@ -85,7 +84,7 @@ def hold(text: str) -> None:
         at = piece.start + len(piece.text)
         assert spelled.text[piece.start : at] == piece.text
         assert "".join(leaves(read(piece.text).tokens, piece.text, 0, len(piece.text))) == piece.text
-    index_of(Source("<text>", text))
+    assert parse(Source("<text>", text)).index.spelled.file == "<text>"
 
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.name)
@@ -150,7 +149,7 @@ def names_agree(text: str) -> int:
     parsed = parse(source)
     if parsed.diagnostics:
         return 0
-    index: Index = index_of(source)
+    index: Index = parsed.index
     at = {mention.span.start: mention for mention in index.mentions}
     seen = 0
     for node in nodes(parsed.program):

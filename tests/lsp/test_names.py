@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rho.lang.parser import parse_program
-from rho.lang.resolution import index_of
+from rho.lang.parser import parse
 from rho.lang.resolution.symbols import Access, SymbolKind
 from rho.lang.source import Source
 from rho.lang.tree import FunctionName, Name
@@ -104,14 +103,14 @@ def test_every_name_of_a_good_program_is_resolved(path: Path) -> None:
     """The walk agrees with the binder: no name is left without a meaning in a program without an error."""
     source = Source(str(path), path.read_text(encoding="utf-8"))
     assert Session(str(path.parent)).check(source).accepted
-    index = index_of(source)
+    parsed = parse(source)
+    index = parsed.index
     mentioned = {m.span.start for m in index.mentions}
     for symbol in index.symbols:
         mine = [m for m in index.mentions if m.symbol is symbol]
         assert mine and all(source.text[m.span.start : m.span.end] == symbol.name for m in mine
                             if m.member is None and symbol.kind is not SymbolKind.MODULE)  # fmt: skip
-    program, _ = parse_program(source)
-    pending: list[object] = [*program.statements]
+    pending: list[object] = [*parsed.program.statements]
     while pending:
         node = pending.pop()
         if isinstance(node, Name | FunctionName) and node.name not in ("⍵", "⍺", "⍺⍺", "⍵⍵"):

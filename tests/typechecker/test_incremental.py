@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from share import repeats
 
 from rho.lang.diagnostics import Diagnostic
-from rho.lang.parser import parse_program
+from rho.lang.parser import parse, parse_program
 from rho.lang.remembered import Statements
-from rho.lang.resolution import Indexer, index_of
 from rho.lang.resolution.symbols import Index, Symbol
 from rho.lang.source import Source, Span
 from rho.lang.spelling import spell
@@ -155,7 +154,7 @@ def typed(draw: st.DrawFn) -> list[str]:
 @settings(max_examples=repeats(600), deadline=None)
 @given(typed())
 def test_every_keystroke_is_as_checked_alone(versions: list[str]) -> None:
-    checker, remembered, indexer = Checker(load), Statements(), Indexer()
+    checker, remembered = Checker(load), Statements()
     before: tuple[list[Piece], str] = ([], "")
     for version in versions:
         source = Source("a.rho", version)
@@ -164,7 +163,7 @@ def test_every_keystroke_is_as_checked_alone(versions: list[str]) -> None:
         assert list(map(cut, before[0])) == list(map(cut, split_statements(spelled)))
         assert parse_program(source, remembered=remembered) == parse_program(source)
         assert shown(checker.check(source)) == shown(check(source, load_module=load))
-        assert named(indexer.index(source)) == named(index_of(source))
+        assert named(parse(source, remembered=remembered).index) == named(parse(source).index)
 
 
 def named(index: Index) -> tuple[object, ...]:

@@ -16,7 +16,6 @@ from ...lang import tree
 from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, Fix, Label, RhoError
 from ...lang.records import dataclass
-from ...lang.remembered import Statements
 from ...lang.source import Source, Span
 from ..builder import Builder
 from ..core import ValueId
@@ -30,6 +29,7 @@ NODE_BUDGET = 60_000  # about a second of work, and one node more for every char
 DEPTH_LIMIT = 2_000
 
 Load = Callable[[str, str | None], Source | None]
+Exports = dict[str, Mapping[str, tree.NameClass]]
 
 
 class Names(Enum):
@@ -47,7 +47,7 @@ class BudgetExceeded(RhoError):
 class Context:
     """`printed_at`: how many nodes were elaborated when a value was last printed; nothing followed while it equals `nodes`.
     `mentions`: where the program writes a value as an argument, each with the function it is an argument of.
-    `memory`: outcomes of this and earlier versions of the program; `remembered`: statements of earlier versions; `state`: a
+    `memory`: outcomes of this and, where it is `incremental`, of earlier versions of the program; `state`: a
     number for what the statements so far left in the builder."""
 
     builder: Builder
@@ -56,14 +56,14 @@ class Context:
     apply: Callable[[Context, FunctionValue, Value | None, Value, Span], Value]
     expression: Callable[[Context, tree.Expression, Scope], Value]
     memory: Memory
-    remembered: Statements | None = None
+    incremental: bool = False
     state: int = 0
     nodes: int = 0
     depth: int = 0
     printed_at: int = -1
     loops: list[Span] = field(default_factory=list)
     modules: dict[str, Module] = field(default_factory=dict)
-    exports: dict[str, Mapping[str, tree.NameClass]] = field(default_factory=dict)
+    exports: Exports = field(default_factory=dict)
     loading: list[str] = field(default_factory=list)
     sources: list[Source] = field(default_factory=list)
     mentions: dict[ValueId, list[tuple[Span, Span]]] = field(default_factory=dict)

@@ -18,7 +18,7 @@ from ..operands import Operand, TupleOperand, Value
 from ..undecided import CHECKED_AT_LOAD
 from . import bindings, declarations, expressions, recursion, resolve, signature_form
 from .applications import apply
-from .context import BudgetExceeded, Context, Load
+from .context import BudgetExceeded, Context, Exports, Load
 from .environment import BrokenFunction, Entry, FileContext, Module, Scope
 from .reach import reach_of
 from .replaying import TYPES, Done, Recording, replay
@@ -46,7 +46,7 @@ def elaborate(
     """Parse, bind and elaborate a whole program; `memory` is what earlier versions of it left behind."""
     ensure_recursion_headroom()
     ctx = Context(Builder(0), load, strict, apply, expressions.expression, Memory() if memory is None else memory)
-    ctx.remembered = None if memory is None else memory.statements
+    ctx.incremental = memory is not None
     run = declarations.Elaboration(ctx)
     ctx.sources.append(source)
     ctx.builder.wording.sources = ctx.sources
@@ -126,12 +126,24 @@ def _wrong_in_schedules(run: declarations.Elaboration, scope: Scope, source: Sou
 
 def _read(ctx: Context, source: Source) -> tree.Program:
     """The bound statements of a file, what is wrong with them reported."""
-    program, problems = parser.parse_program(
-        source, modules=lambda path: module_names(ctx, path, source.name), remembered=ctx.remembered
-    )
-    for problem in problems:
+    parsed = read(source, ctx.load, ctx.exports, ctx.memory if ctx.incremental else None)
+    for problem in parsed.diagnostics:
         ctx.builder.report(problem)
-    return program
+    return parsed.program
+
+
+def read(source: Source, load: Load, exports: Exports, memory: Memory | None) -> parser.Parsed:
+    """The bound statements of a file; those that are known if it has just been read."""
+
+
+    def modules(path: str) -> Mapping[str, tree.NameClass] | None:
+        return module_names(load, exports, path, source.name)
+
+    if memory is None:
+        return parser.parse(source, modules=modules)
+    if memory.read is None or memory.read[0] is not source:
+        memory.read = source, parser.parse(source, modules=modules, remembered=memory.statements)
+    return memory.read[1]
 
 
 def _read_after_moves(core: Core, names: Mapping[str, Entry], ctx: Context) -> list[Diagnostic]:
@@ -358,18 +370,15 @@ def _load(run: declarations.Elaboration, name: str, source: Source) -> Module:
     return module
 
 
-def module_names(ctx: Context, path: str, importer: str) -> Mapping[str, tree.NameClass] | None:
+def module_names(load: Load, exports: Exports, path: str, importer: str) -> Mapping[str, tree.NameClass] | None:
     """What a module exports, for the binder; None if there is no such module."""
-    source = ctx.load(path, importer)
+    source = load(path, importer)
     if source is None:
         return None
-    known = ctx.exports.get(source.name)
-    if known is None:
-        ctx.exports[source.name] = {}
-        parsed = parser.parse(source, modules=lambda inner: module_names(ctx, inner, source.name))
-        known = {name: name_class for name, name_class in parsed.names.items() if name_class is not None}
-        ctx.exports[source.name] = known
-    return known
+    if source.name not in exports:
+        exports[source.name] = {}
+        exports[source.name] = parser.parse(source, modules=lambda inner: module_names(load, exports, inner, source.name)).names
+    return exports[source.name]
 
 
 def type_of(value: Value) -> DeclaredType:

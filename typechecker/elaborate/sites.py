@@ -18,10 +18,11 @@ from dataclasses import field, replace
 from enum import IntEnum
 
 from ...lang.diagnostics import Diagnostic
+from ...lang.parser import Parsed
 from ...lang.recent import Recent
 from ...lang.records import dataclass
 from ...lang.remembered import Statements
-from ...lang.source import Span
+from ...lang.source import Source, Span
 from ..obligations import Proof
 
 
@@ -79,6 +80,7 @@ class Memory:
 
     def __init__(self) -> None:
         self.statements = Statements()
+        self.read: tuple[Source, Parsed] | None = None  # what has been read last
         self.outcomes: Recent[object, Outcome] = Recent()
         self.signatures: Recent[object, tuple[str, ...]] = Recent()
         self.well_formed: Recent[tuple[int, frozenset[str]], bool] = Recent()
