@@ -6,10 +6,10 @@ stands before a step.  See `fences` for how they are chosen.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import NewType
 
+from ...lang.records import dataclass
 from .answer import Placed
 from .problem import DeviceIndex
 

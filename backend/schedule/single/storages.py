@@ -17,9 +17,10 @@ Neighbours: `one_device` (plans), `memory_bound` (formulas), `facts.workspace` (
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, Generic
 
+from ....lang.records import dataclass
 from ...graph import traverse
 from ...graph.phases import Affine, Constant, Graph, Input, Output, Phase, Print, ReadNode, Structured, ValueId
 from ..facts.workspace import Amount, Amounts, is_reordered
