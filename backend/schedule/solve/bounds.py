@@ -178,7 +178,7 @@ class Bounds:
         """The bytes that come to a device of a class before all that an edge carries is there.  See Note [Inflow]."""
         timer = self.timer
         p, described = timer.sources[edge], timer.problem.edges[edge]
-        if described.only is not None or timer.delays[edge] is not None:
+        if self._incoming[kind] is None or described.only is not None or timer.delays[edge] is not None:
             return 0
         size, span = self.costs.carried(edge), timer.spans[p]
         if span and size == self.phases[p].out_bytes and size % span:  # a part of the rows may be a byte short a transfer
@@ -189,8 +189,7 @@ class Bounds:
 
     def _brought(self, edge: int, kind: int) -> int:
         """The first tick at which all that an edge carries may be on a device of a class."""
-        way = self._incoming[kind]
-        size = self._inflow(edge, kind) if way is not None else 0
+        way, size = self._incoming[kind], self._inflow(edge, kind)
         if way is None or not size:
             return 0
         return -(-size * way[0].denominator // way[0].numerator) + way[1]

@@ -18,7 +18,8 @@ from .filling import least
 
 SCALE: Final = 1 << 24
 MOST_WINDOWS: Final = 24
-MOST_CLASSES: Final = 8
+MOST_HEADS: Final = 1024
+"""Classes times phases up to which windows also begin by the earliest start on each class."""
 ROUNDS: Final = 60
 TURNS: Final = 3
 SHUT: Final = 1 << 20
@@ -50,9 +51,9 @@ def load(bounds: Bounds) -> Bound:
 
 
 def _heads(bounds: Bounds) -> list[tuple[int, ...]]:
-    """What windows begin by: the earliest start of each phase anywhere, and, of few classes, that on each."""
+    """What windows begin by: the earliest start of each phase anywhere, and, if that is little to look at, on each class."""
     first = [min(heads.values()) for heads in bounds.heads]
-    kinds = range(len(bounds.costs.members)) if len(bounds.costs.members) <= MOST_CLASSES else ()
+    kinds = range(len(bounds.costs.members)) if len(bounds.costs.members) * len(first) <= MOST_HEADS else ()
     on_each = (tuple(heads.get(c, least) for heads, least in zip(bounds.heads, first, strict=True)) for c in kinds)
     return list(dict.fromkeys((tuple(first), *on_each)))
 

@@ -18,10 +18,9 @@ from typing import Final
 
 from ..problem import DeviceGroup, Problem
 from ..timeline.routes import Routes
-from ..timeline.timing import Mode, decisions_of
+from ..timeline.timing import Mode, Queueing, decisions_of
 from .budget import FAST
-from .heuristics import Candidate
-from .heuristics.candidates import acceptable, legal_modes
+from .heuristics import Candidate, retime
 from .strategy import Context, Strategy
 
 MOST_SUBSETS: Final = 3
@@ -124,17 +123,14 @@ def _slivers(context: Context) -> None:
         return
     known = [found.schedule.makespan * (SLIVER + 1) // SLIVER]
     limit = max(found.schedule.makespan, min([*known, *(one.ticks for one in context.compared if one.ticks is not None)]))
-    decisions = decisions_of(timer.problem, found.schedule)
+    decisions = decisions_of(timer.problem, found.schedule, Queueing.INSERT)
     units = [task.units for task in timer.problem.phases]
     small = [p for p, mode in enumerate(decisions.modes) if _without_slivers(mode, units[p]) != mode]
     for phases in (small, *([p] for p in small)):
         modes = tuple(_without_slivers(mode, units[p]) if p in phases else mode for p, mode in enumerate(decisions.modes))
-        changed = replace(decisions, modes=modes)
-        if modes == decisions.modes or not legal_modes(timer, changed):
-            continue
-        without = timer.lay_out(changed)
-        if without is not None and without.makespan <= limit and acceptable(timer.limits, without):
-            found.schedule, decisions = without, changed
+        without = retime(timer, "without slivers", replace(decisions, modes=modes)) if modes != decisions.modes else None
+        if without is not None and without.schedule is not None and without.schedule.makespan <= limit:
+            found.schedule, decisions = without.schedule, without.decisions
 
 
 def _without_slivers(mode: Mode, units: int) -> Mode:
