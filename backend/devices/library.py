@@ -14,8 +14,9 @@ from typing import Final
 
 from ...typechecker.elements import Kind
 from ...typechecker.sizes import capacity
+from ..graph.cells import cells_of, frame_of, framed_of, is_unread
 from ..graph.phases import LibraryPhase
-from ..graph.registry import LIBRARY, cells_of, frame_of, framed_of, is_unread
+from ..graph.registry import LIBRARY
 from .forms import Number, Types
 from .keys import BY_WORK
 from .points import cooled

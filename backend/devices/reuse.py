@@ -13,8 +13,8 @@ from math import prod
 
 from ..graph import traverse
 from ..graph.bind import BoundGraph
+from ..graph.cells import is_unread
 from ..graph.phases import Constant, Input, LibraryPhase, Output, Phase, PhaseId, Print, ReadNode, Structured, ValueId
-from ..graph.registry import is_unread
 from .forms import Number, Types
 from .rates import Around
 

@@ -22,6 +22,7 @@ from ...typechecker.types import ArrayType
 from ..scalar.table import class_of
 from . import traverse
 from .bind import in_terms_of
+from .cells import Operands, cells_of, frame_of
 from .phases import (
     ApplyNode,
     AxisKind,
@@ -40,8 +41,7 @@ from .phases import (
     SubGraph,
     ValueId,
 )
-from .registry import LIBRARY, cells_of, frame_of
-from .scratch import scratch_of
+from .registry import LIBRARY
 
 Types = Mapping[ValueId, ArrayType]
 
@@ -67,6 +67,7 @@ class Cost:
 
 
 FREE: Final = Cost({}, ZERO, ZERO, ZERO, ZERO, ())
+
 
 def bytes_of(type: ArrayType) -> Size:
     """Bytes of a value's buffer, run-time sizes at their caps."""
@@ -141,7 +142,7 @@ def _library(phase: LibraryPhase, types: Types) -> Cost:
         for s in phase.signature
         if s.result is not None and s.combine is None
     )
-    return Cost(operations, touched, written, touched, scratch_of(phase, types), parallel)
+    return Cost(operations, touched, written, touched, row.scratch(Operands(phase, types)), parallel)
 
 
 def _block(graph: SubGraph, types: Types) -> Cost:

@@ -1,11 +1,12 @@
-"""The library ops of the graph: one row an op, with what the scheduler, the cost model and later stages ask of it.
+"""The library ops of the graph: one row an op, with all that lowering, the scheduler and the cost models ask of it.
 
 A row gives the axis signature (which axes may be cut, with which operand axes, and what combines), the work by class of
-operation (classes of the device profiles, scheduling.md 4.1), whether a run may fail, whose measured times are `like` its own,
-and two slots: `vjp`, the name of its rule in the reverse-mode pass, and `onnx`, the operator that exports it.  Sizes are
-polynomials.
+operation (classes of the device profiles, scheduling.md 4.1), the bytes beside operands and results, the steps of its longest
+chain (`spans`), how it is lifted to a frame, whether a run may fail, whose measured times are `like` its own, and two slots:
+`vjp`, the name of its rule in the reverse-mode pass, and `onnx`, the operator that exports it.  Sizes are polynomials.
 
-Neighbours: `lower` emits these ops, `costs` adds bytes, `backend.run` implements each name, `verify` refuses others.
+Neighbours: `lower` emits these ops, `costs` and `spans` ask, `scratch` has the rules for bytes, `backend.library` does what each
+name says, `verify` refuses others.
 """
 
 from __future__ import annotations
@@ -15,29 +16,20 @@ from typing import TypeAlias
 
 from ...lang.records import dataclass
 from ...typechecker.scalars import FUNCTIONS
-from ...typechecker.sizes import ONE, Size, product
-from ...typechecker.types import ArrayType
-from .phases import AxisSignature, LibraryPhase, Phase, ValueId
+from ...typechecker.sizes import ONE, ZERO, Size, capacity, product
+from . import scratch, scratch_linear
+from .cells import Cells, Operands, Types, cells_of, frame_of, framed_of
+from .phases import AxisSignature, LibraryPhase
 
-Types: TypeAlias = Mapping[ValueId, ArrayType]
-Shape: TypeAlias = tuple[Size, ...]
 Signature: TypeAlias = tuple[AxisSignature, ...]
 Work: TypeAlias = dict[str, Size]
+Log: TypeAlias = Callable[[Size], Size]
+SpanRule: TypeAlias = Callable[[Cells, Log], Size]
+Fails: TypeAlias = Callable[[Mapping[str, object]], bool]
 
 
-@dataclass(frozen=True, slots=True)
-class Cells:
-    """The shapes of a library phase's cells: operands and results without the frame."""
-
-    args: tuple[Shape, ...]
-    results: tuple[Shape, ...]
-    attributes: Mapping[str, object]
-
-    @property
-    def axis(self) -> int:
-        value = self.attributes["axis"]
-        assert isinstance(value, int)
-        return value
+def _never(attributes: Mapping[str, object]) -> bool:
+    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +38,10 @@ class LibraryOp:
     arity: int | None  # None: one or more
     signature: Callable[[Cells], Signature]
     work: Callable[[Cells], Work]  # of one cell
-    fails: Callable[[Mapping[str, object]], bool] = lambda attributes: False
+    scratch: Callable[[Operands], Size] = scratch.nothing
+    span: SpanRule = lambda cells, log: ONE
+    leads: tuple[int, ...] = ()  # operands whose frame is leading axes of the same op, so that the phase has none
+    fails: Fails = _never
     defines: int = 0
     vjp: str | None = None
     onnx: str | None = None
@@ -56,34 +51,6 @@ class LibraryOp:
     def stems(self) -> tuple[str, ...]:
         """The tables of a device that tell its time, best first."""
         return (self.name, *self.like)
-
-
-def frame_of(phase: LibraryPhase) -> int:
-    value = phase.attributes.get("frame", 0)
-    assert isinstance(value, int)
-    return value
-
-
-def framed_of(phase: LibraryPhase) -> tuple[bool, ...]:
-    value = phase.attributes.get("framed")
-    return value if isinstance(value, tuple) else (False,) * len(phase.args)
-
-
-def is_unread(phase: Phase) -> bool:
-    """Nobody reads its result (a grade before a sort): it is not made."""
-    return isinstance(phase, LibraryPhase) and wanted_of(phase) == (0, 0)
-
-
-def wanted_of(phase: LibraryPhase) -> tuple[int, int] | None:
-    """The places that are read of the axis that a grade or a sort orders; None where all are (`rules.orders`)."""
-    found = phase.attributes.get("wanted")
-    return found if isinstance(found, tuple) else None
-
-
-def cells_of(phase: LibraryPhase, types: Types) -> Cells:
-    frame = frame_of(phase)
-    args = tuple(types[a].shape[frame if carries else 0 :] for a, carries in zip(phase.args, framed_of(phase), strict=True))
-    return Cells(args, tuple(types[r].shape[frame:] for r in phase.results), phase.attributes)
 
 
 def signature_of(phase: LibraryPhase, types: Types) -> Signature:
@@ -195,11 +162,8 @@ def _member(cells: Cells) -> Signature:
 
 def _keyed(cells: Cells) -> Signature:
     rank = len(cells.args[0])
-    function = cells.attributes["function"]
-    assert isinstance(function, str)
-    keys: list[AxisSignature] = []
-    if function in FUNCTIONS and FUNCTIONS[function].associative:
-        keys = [AxisSignature(None, (a, a), function) for a in range(rank)]
+    function = str(cells.attributes["function"])
+    keys = [AxisSignature(None, (a, a), function) for a in range(rank)] if _is_associative(cells) else []
     return (*keys, *(AxisSignature(1 + a - rank, (None, a)) for a in range(rank, len(cells.args[1]))))
 
 
@@ -232,8 +196,12 @@ def _gemm(cells: Cells) -> Work:
 
 
 def _decode_work(cells: Cells) -> Work:
-    steps = cells.args[1][0] if cells.args[1] else cells.args[0][-1] if cells.args[0] else ONE
-    return {"multiply": product(cells.results[0]) * steps, "add": product(cells.results[0]) * steps}
+    steps = product(cells.results[0]) * _digits(cells)
+    return {"multiply": steps, "add": steps}
+
+
+def _digits(cells: Cells) -> Size:
+    return cells.args[1][0] if cells.args[1] else cells.args[0][-1] if cells.args[0] else ONE
 
 
 def _search_work(cells: Cells) -> Work:
@@ -273,49 +241,121 @@ def _always(attributes: Mapping[str, object]) -> bool:
     return True
 
 
+# ------------------------------------------------------------------------------------------------ spans
+
+
+def _is_associative(cells: Cells) -> bool:
+    function = cells.attributes["function"]
+    assert isinstance(function, str)
+    return function in FUNCTIONS and FUNCTIONS[function].associative
+
+
+def _scan_span(cells: Cells, log: Log) -> Size:
+    length = capacity(cells.args[0][cells.axis])
+    return log(length) if _is_associative(cells) else length
+
+
+def _sort_span(*which: int) -> SpanRule:
+    """A sorting network of the items of these operands."""
+
+    def span(cells: Cells, log: Log) -> Size:
+        depth = log(sum((product(cells.args[operand]) for operand in which), ZERO))
+        return ONE + depth * depth
+
+    return span
+
+
+def _tree_span(which: int) -> SpanRule:
+    return lambda cells, log: ONE + log(product(cells.args[which]))
+
+
+def _factor_span(which: int) -> SpanRule:
+    def span(cells: Cells, log: Log) -> Size:
+        shape = cells.args[which]
+        rows, columns = shape[-2:] if len(shape) >= 2 else (product(shape), ONE)
+        return capacity(columns) * (ONE + log(rows))
+
+    return span
+
+
+def _product_span(cells: Cells, log: Log) -> Size:
+    return ONE + (log(cells.args[0][-1]) if cells.args[0] else ZERO)
+
+
+def _decode_span(cells: Cells, log: Log) -> Size:
+    return capacity(_digits(cells))
+
+
+def _encode_span(cells: Cells, log: Log) -> Size:
+    return capacity(cells.args[0][0]) if cells.args[0] else ONE
+
+
+# ------------------------------------------------------------------------------------------------- rows
+
+
+def _transform(name: str, back: str) -> LibraryOp:
+    """Of lines along the last axis."""
+    longer = name == "irfft"
+    return LibraryOp(
+        name, 1, _matrix_frame(1), _arg("transform"), scratch_linear.transform,
+        lambda cells, log: ONE + log((cells.results if longer else cells.args)[0][-1]), leads=(0,), vjp=back, onnx="DFT",
+        like=("transform",) if name == "fft" else ("fft", "transform"),
+    )  # fmt: skip
+
+
+def _matrices(
+    name: str, kind: str, rule: Callable[[Operands], Size], like: tuple[str, ...], fails: Fails = _never, onnx: str | None = None
+) -> LibraryOp:
+    """Of matrices behind any leading axes; the work is cubic."""
+    return LibraryOp(name, 1, _matrix_frame(2), _cubic(kind), rule, _factor_span(0), (0,), fails, vjp=name, onnx=onnx, like=like)
+
+
 _ROWS = (
     LibraryOp("size_vector", 0, _none, _result("fill"), onnx="Shape", like=("fill", "step")),
-    LibraryOp("join", None, _other_axes, _result("copy"), vjp="slices", onnx="Concat", like=("copy",)),
-    LibraryOp("stack", None, _stacked, _result("copy"), vjp="slices", onnx="Concat", like=("join", "copy")),
-    LibraryOp("rotate", 2, _rotated, _result("copy"), vjp="rotate_back", onnx="GatherElements", like=("join", "copy")),
-    LibraryOp("reshape_cycle", 1, _none, _result("copy"), vjp="scatter_add", like=("copy",)),
-    LibraryOp("gather", None, _gathered, _result("gather"), fails=_checked, vjp="scatter_add", onnx="Gather"),
-    LibraryOp("update", None, _updated, _update_work, fails=_checked, vjp="update", onnx="ScatterND", like=("scatter",)),
-    LibraryOp("mask_update", 3, _mask_updated, _result("copy"), fails=_always, vjp="mask_update", like=("compress", "compact")),
-    LibraryOp("scan", 1, _other_axes, _arg("scan"), vjp="scan", onnx="CumSum"),
-    LibraryOp("contract", 2, _contracted, _gemm, vjp="contract", onnx="MatMul"),
-    LibraryOp("compress", 2, _masked, _arg("compact", 1), defines=1, vjp="expand", onnx="Compress", like=("compact",)),
-    LibraryOp("expand", 2, _masked, _result("compact"), fails=_checked, vjp="compress", like=("compact", "compress")),
-    LibraryOp("where", 1, _none, _arg("compact"), defines=1, onnx="NonZero", like=("compact",)),
-    LibraryOp("runtime_size", 1, _none, _nothing, defines=1),
-    LibraryOp("first_occurrence", 1, _none, _arg("sort"), onnx="Unique", like=("sort",)),
-    LibraryOp("grade", 1, _none, _arg("sort"), onnx="TopK", like=("sort",)),
-    LibraryOp("grade_by", 2, _none, _arg("sort", 1), like=("grade", "sort")),
-    LibraryOp("index_of", 2, _searched, _search_work, like=("search",)),
-    LibraryOp("member_of", 2, _member, _search_work, like=("index_of", "search")),
-    LibraryOp("find", 2, _none, _find_work, like=("compare",)),
-    LibraryOp("interval_index", 2, _searched, _search_work, like=("search",)),
-    LibraryOp("match", 2, _none, _arg("compare"), like=("compare",)),
-    LibraryOp("decode", 2, _decoded, _decode_work, vjp="decode", like=("multiply", "mul")),
-    LibraryOp("encode", 2, _encoded, _result("divide"), like=("divide",)),
-    LibraryOp("key_reduce", 2, _keyed, _arg("scatter", 1), fails=_checked, vjp="gather", onnx="ScatterElements",
+    LibraryOp("join", None, _other_axes, _result("copy"), scratch.results, vjp="slices", onnx="Concat", like=("copy",)),
+    LibraryOp("stack", None, _stacked, _result("copy"), scratch.results, vjp="slices", onnx="Concat", like=("join", "copy")),
+    LibraryOp("rotate", 2, _rotated, _result("copy"), scratch.rotate, vjp="rotate_back", onnx="GatherElements",
+              like=("join", "copy")),
+    LibraryOp("reshape_cycle", 1, _none, _result("copy"), scratch.results, vjp="scatter_add", like=("copy",)),
+    LibraryOp("gather", None, _gathered, _result("gather"), scratch.gather, fails=_checked, vjp="scatter_add", onnx="Gather"),
+    LibraryOp("update", None, _updated, _update_work, scratch.update, fails=_checked, vjp="update", onnx="ScatterND",
               like=("scatter",)),
-    LibraryOp("random", 1, _every_result_axis, _result("random"), onnx="RandomUniform", like=("sort", "grade")),
-    LibraryOp("format", 1, _none, _result("format"), defines=1),
-    LibraryOp("number", 1, _matrix_frame(1), _arg("format"), like=("format",)),
-    LibraryOp("date", 1, _matrix_frame(1), _arg("format"), fails=_always, like=("format",)),
-    LibraryOp("inverse", 1, _matrix_frame(2), _cubic("solve"), fails=_always, vjp="inverse", onnx="Inverse", like=("solve",)),
-    LibraryOp("solve", 2, _none, _solve_work, fails=_always, vjp="solve"),
-    LibraryOp("fft", 1, _matrix_frame(1), _arg("transform"), vjp="ifft", onnx="DFT", like=("transform",)),
-    LibraryOp("ifft", 1, _matrix_frame(1), _arg("transform"), vjp="fft", onnx="DFT", like=("fft", "transform")),
-    LibraryOp("rfft", 1, _matrix_frame(1), _arg("transform"), vjp="irfft", onnx="DFT", like=("fft", "transform")),
-    LibraryOp("irfft", 1, _matrix_frame(1), _arg("transform"), vjp="rfft", onnx="DFT", like=("fft", "transform")),
-    LibraryOp("cholesky", 1, _matrix_frame(2), _cubic("solve"), fails=_always, vjp="cholesky", like=("solve",)),
-    LibraryOp("qr", 1, _matrix_frame(2), _cubic("factor"), vjp="qr", like=("factor", "svd")),
-    LibraryOp("svd", 1, _matrix_frame(2), _cubic("factor"), vjp="svd", like=("factor",)),
-    LibraryOp("eigh", 1, _matrix_frame(2), _cubic("factor"), vjp="eigh", like=("factor",)),
-    LibraryOp("det", 1, _matrix_frame(2), _cubic("factor"), vjp="det", onnx="Det", like=("solve", "factor")),
-    LibraryOp("slogdet", 1, _matrix_frame(2), _cubic("factor"), vjp="slogdet", like=("det", "solve", "factor")),
+    LibraryOp("mask_update", 3, _mask_updated, _result("copy"), scratch.mask_update, _tree_span(1), fails=_always,
+              vjp="mask_update", like=("compress", "compact")),
+    LibraryOp("scan", 1, _other_axes, _arg("scan"), scratch.scan, _scan_span, vjp="scan", onnx="CumSum"),
+    LibraryOp("contract", 2, _contracted, _gemm, scratch.contract, _product_span, vjp="contract", onnx="MatMul"),
+    LibraryOp("compress", 2, _masked, _arg("compact", 1), scratch.compress, _tree_span(0), defines=1, vjp="expand",
+              onnx="Compress", like=("compact",)),
+    LibraryOp("expand", 2, _masked, _result("compact"), scratch.expand, _tree_span(0), fails=_checked, vjp="compress",
+              like=("compact", "compress")),
+    LibraryOp("where", 1, _none, _arg("compact"), scratch.where, _tree_span(0), defines=1, onnx="NonZero", like=("compact",)),
+    LibraryOp("runtime_size", 1, _none, _nothing, defines=1),
+    LibraryOp("first_occurrence", 1, _none, _arg("sort"), scratch.first_occurrence, _sort_span(0), onnx="Unique",
+              like=("sort",)),
+    LibraryOp("grade", 1, _none, _arg("sort"), scratch.grade, _sort_span(0), onnx="TopK", like=("sort",)),
+    LibraryOp("grade_by", 2, _none, _arg("sort", 1), scratch.grade_by, _sort_span(1), like=("grade", "sort")),
+    LibraryOp("index_of", 2, _searched, _search_work, scratch.index_of, _sort_span(0, 1), (1,), like=("search",)),
+    LibraryOp("member_of", 2, _member, _search_work, scratch.member_of, _sort_span(0, 1), (0,), like=("index_of", "search")),
+    LibraryOp("find", 2, _none, _find_work, scratch.find, _tree_span(0), like=("compare",)),
+    LibraryOp("interval_index", 2, _searched, _search_work, scratch.interval_index, _sort_span(0, 1), (1,), like=("search",)),
+    LibraryOp("match", 2, _none, _arg("compare"), scratch.match, _tree_span(0), like=("compare",)),
+    LibraryOp("decode", 2, _decoded, _decode_work, scratch.decode, _decode_span, vjp="decode", like=("multiply", "mul")),
+    LibraryOp("encode", 2, _encoded, _result("divide"), scratch.encode, _encode_span, like=("divide",)),
+    LibraryOp("key_reduce", 2, _keyed, _arg("scatter", 1), scratch.key_reduce, _sort_span(0), fails=_checked, vjp="gather",
+              onnx="ScatterElements", like=("scatter",)),
+    LibraryOp("random", 1, _every_result_axis, _result("random"), scratch.random, onnx="RandomUniform", like=("sort", "grade")),
+    LibraryOp("format", 1, _none, _result("format"), scratch.format, defines=1),
+    LibraryOp("number", 1, _matrix_frame(1), _arg("format"), scratch.read_text, leads=(0,), like=("format",)),
+    LibraryOp("date", 1, _matrix_frame(1), _arg("format"), scratch.read_text, leads=(0,), fails=_always, like=("format",)),
+    LibraryOp("solve", 2, _none, _solve_work, scratch_linear.solve, _factor_span(1), (0, 1), fails=_always, vjp="solve"),
+    _transform("fft", "ifft"), _transform("ifft", "fft"), _transform("rfft", "irfft"), _transform("irfft", "rfft"),
+    _matrices("inverse", "solve", scratch_linear.inverse, ("solve",), _always, "Inverse"),
+    _matrices("cholesky", "solve", scratch_linear.cholesky, ("solve",), _always),
+    _matrices("qr", "factor", scratch_linear.qr, ("factor", "svd")),
+    _matrices("svd", "factor", scratch_linear.svd, ("factor",)),
+    _matrices("eigh", "factor", scratch_linear.eigh, ("factor",)),
+    _matrices("det", "factor", scratch_linear.determinant, ("solve", "factor"), onnx="Det"),
+    _matrices("slogdet", "factor", scratch_linear.determinant, ("det", "solve", "factor")),
 )  # fmt: skip
 
 LIBRARY: dict[str, LibraryOp] = {row.name: row for row in _ROWS}

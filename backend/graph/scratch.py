@@ -7,23 +7,19 @@ whole operands, frames included; run-time sizes count at their caps.
 Note [Copies of views].  An operand that is a view, or was made in another order of axes, may be copied to lie in rows; that is
 known to the planner (`backend.schedule.single.workspace.copied`), not here.
 
-Neighbours: `registry` (the ops), `costs` (asks), `backend.library` (what is described).
+Neighbours: `registry` (whose rows name these rules), `scratch_linear`, `backend.library` (what is described).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Final, TypeAlias
 
 from ...typechecker.elements import Kind
 from ...typechecker.scalars import FUNCTIONS, SUMMED, ResultKind
 from ...typechecker.sizes import ONE, ZERO, Size, capacity, maximum, minimum, product
-from ...typechecker.types import ArrayType
 from ..scalar.table import REDUCTIONS
-from . import scratch_linear
-from .phases import LibraryPhase, ValueId
-from .registry import Cells
-from .scratch_operands import Operands
+from .cells import Cells, Operands
 from .sums_of_products import SMALL, is_summed
 
 QUERIES: Final = 1 << 16
@@ -45,16 +41,11 @@ _RANDOM: Final = 1 << 21
 Rule: TypeAlias = Callable[[Operands], Size]
 
 
-def scratch_of(phase: LibraryPhase, types: Mapping[ValueId, ArrayType]) -> Size:
-    """Bytes beside operands and results."""
-    return RULES[phase.op](Operands(phase, types))
-
-
-def _nothing(op: Operands) -> Size:
+def nothing(op: Operands) -> Size:
     return ZERO
 
 
-def _cell_by_cell(rule: Rule) -> Rule:
+def cell_by_cell(rule: Rule) -> Rule:
     """An op that runs cell by cell over a frame: what one cell needs is at most what all need, and a cell's result."""
 
     def found(op: Operands) -> Size:
@@ -63,10 +54,15 @@ def _cell_by_cell(rule: Rule) -> Rule:
     return found
 
 
+results: Final = cell_by_cell(nothing)
+"""A cell's result, of ops that need nothing else."""
+
+
 # ------------------------------------------------------------------------------- moving and selecting
 
 
-def _rotate(op: Operands) -> Size:
+@cell_by_cell
+def rotate(op: Operands) -> Size:
     if not op.cells.args[1]:
         return ZERO
     length = op.cells.args[0][op.axis()].constant
@@ -76,7 +72,7 @@ def _rotate(op: Operands) -> Size:
     return amounts + op.items(0) * (16 + op.size(0))
 
 
-def _gather(op: Operands) -> Size:
+def gather(op: Operands) -> Size:
     if op.attribute("sorts") is not None:
         return _sorted(op)
     indices = op.items(1) * (0 if op.kind(1) is Kind.I64 else 8)
@@ -90,7 +86,7 @@ def _gather(op: Operands) -> Size:
     return indices + op.items(1) * before * 9
 
 
-def _update(op: Operands) -> Size:
+def update(op: Operands) -> Size:
     indexed = op.attribute("indexed")
     assert isinstance(indexed, tuple)
     cell = op.cells.args[0]
@@ -111,13 +107,23 @@ def _update(op: Operands) -> Size:
     return places * (8 if simple else 24) + lines + casts + values
 
 
-def _compress(op: Operands) -> Size:
+def compress(op: Operands) -> Size:
     mask, arg = op.cells.args
     simple = len(arg) == 1 and mask == arg
     return ZERO if simple else op.items(0) * 8
 
 
-def _where(op: Operands) -> Size:
+@cell_by_cell
+def mask_update(op: Operands) -> Size:
+    return op.items(1) * 8
+
+
+@cell_by_cell
+def expand(op: Operands) -> Size:
+    return capacity(op.cells.args[1][op.axis()]) * 8
+
+
+def where(op: Operands) -> Size:
     rank = len(op.args[0].shape)
     return ZERO if rank == 1 else op.items(0) * (8 * (rank + 1))
 
@@ -142,7 +148,8 @@ def _python(length: Size) -> Size:
     return minimum(length, CHUNK + 1) * _PYTHON
 
 
-def _scan(op: Operands) -> Size:
+@cell_by_cell
+def scan(op: Operands) -> Size:
     function, kind, items = op.function(), op.kind(0), op.items(0)
     length = capacity(op.cells.args[0][op.axis()])
     if kind.is_float and function in SUMMED:
@@ -159,7 +166,7 @@ def _scan(op: Operands) -> Size:
     return moved + items * (kind.bytes + 24) + _python(length)
 
 
-def _contract(op: Operands) -> Size:
+def contract(op: Operands) -> Size:
     whole = op.made_bytes() if op.framed else ZERO
     if not op.kind(0).is_integer:
         return whole + _summed(op)
@@ -192,7 +199,7 @@ def _exact(cells: Cells, left: Size, right: Size, made: Size) -> Size:
     return left * 16 + right * 16 + made * 16
 
 
-def _decode(op: Operands) -> Size:
+def decode(op: Operands) -> Size:
     left, right = op.cells.args
     rows = product(capacity(s) for s in left[:-1])
     radices = capacity(left[-1]) if left else ONE
@@ -205,7 +212,7 @@ def _decode(op: Operands) -> Size:
     return copies + op.made_bytes() * 3 + _python(length)
 
 
-def _encode(op: Operands) -> Size:
+def encode(op: Operands) -> Size:
     columns = product(capacity(s) for s in op.cells.args[0][1:])
     own = product(capacity(s) for s in op.cells.args[1])
     number = columns * own * op.frame
@@ -223,7 +230,7 @@ def _is_real(kind: Kind) -> bool:
     return kind.is_float or kind.is_complex
 
 
-def _grade(op: Operands) -> Size:
+def grade(op: Operands) -> Size:
     if op.attribute("wanted") == (0, 0):
         return ZERO
     items, kind = op.items(0), op.kind(0)
@@ -245,12 +252,13 @@ def _sorted(op: Operands) -> Size:
     return items * 74 if kind.is_complex else minimum(items, 8 * _PIECE if op.framed else _PIECE) * 18
 
 
-def _grade_by(op: Operands) -> Size:
+@cell_by_cell
+def grade_by(op: Operands) -> Size:
     items = op.items(1)
     return items * 18 + minimum(items, LOOKED_UP) * 40 + op.items(0) * 40 + 4104
 
 
-def _first_occurrence(op: Operands) -> Size:
+def first_occurrence(op: Operands) -> Size:
     items, kind = op.items(0), op.kind(0)
     cells = product(capacity(s) for s in op.cells.args[0][:1]) * op.frame
     several = len(op.cells.args[0]) > 1 or kind.is_complex
@@ -296,15 +304,16 @@ def _table(table: Kind, arg: Kind, rows: Size) -> Size:
     return Size({(): 4104}) if table.bytes == arg.bytes == 1 else rows * 8 + 4104
 
 
-def _index_of(op: Operands) -> Size:
+def index_of(op: Operands) -> Size:
     return _search(op, 0, 1, by_items=False)
 
 
-def _member_of(op: Operands) -> Size:
+def member_of(op: Operands) -> Size:
     return _search(op, 1, 0, by_items=True) + op.made() * 8
 
 
-def _interval_index(op: Operands) -> Size:
+@cell_by_cell
+def interval_index(op: Operands) -> Size:
     items, table = op.items(1), op.items(0)
     kind = op.kind(0)
     if len(op.cells.args[0]) <= 1:
@@ -315,18 +324,19 @@ def _interval_index(op: Operands) -> Size:
     return (items + table) * ((24 if _is_real(kind) else 16) * _parts(kind)) + rows * 45
 
 
-def _find(op: Operands) -> Size:
+@cell_by_cell
+def find(op: Operands) -> Size:
     return op.items(1) * (3 + max(1, len(op.cells.args[1]))) + op.items(0) * (16 * max(1, len(op.cells.args[1])))
 
 
-def _match(op: Operands) -> Size:
+def match(op: Operands) -> Size:
     return maximum(op.items(0), op.items(1)) if op.framed else op.items(0)
 
 
 # --------------------------------------------------------------------------------------------- the rest
 
 
-def _key_reduce(op: Operands) -> Size:
+def key_reduce(op: Operands) -> Size:
     function, kind = op.function(), op.kind(1)
     cells, items, made = op.items(0), op.items(1), op.made()
     if op.framed:
@@ -342,32 +352,15 @@ def _key_reduce(op: Operands) -> Size:
     return cast + ordered + maximum(group, together)
 
 
-def _random(op: Operands) -> Size:
+@cell_by_cell
+def random(op: Operands) -> Size:
     return minimum(op.made() * 80, _RANDOM) + 1024
 
 
-def _format(op: Operands) -> Size:
+def format(op: Operands) -> Size:
     return op.items(0) * (120 * _parts(op.kind(0)))
 
 
-def _read_text(op: Operands) -> Size:
+def read_text(op: Operands) -> Size:
     """Rows of text, and their numbers, as Python's."""
     return op.items(0) * 8 + op.made() * 120
-
-
-RULES: Final[dict[str, Rule]] = {
-    "size_vector": _nothing, "join": _cell_by_cell(_nothing), "stack": _cell_by_cell(_nothing),
-    "rotate": _cell_by_cell(_rotate), "reshape_cycle": _cell_by_cell(_nothing), "gather": _gather, "update": _update,
-    "mask_update": _cell_by_cell(lambda op: op.items(1) * 8),
-    "scan": _cell_by_cell(_scan), "contract": _contract, "compress": _compress,
-    "expand": _cell_by_cell(lambda op: capacity(op.cells.args[1][op.axis()]) * 8), "where": _where, "runtime_size": _nothing,
-    "first_occurrence": _first_occurrence, "grade": _grade, "grade_by": _cell_by_cell(_grade_by), "index_of": _index_of,
-    "member_of": _member_of, "find": _cell_by_cell(_find), "interval_index": _cell_by_cell(_interval_index), "match": _match,
-    "decode": _decode, "encode": _encode, "key_reduce": _key_reduce, "random": _cell_by_cell(_random), "format": _format,
-    "number": _read_text, "date": _read_text,
-    "inverse": scratch_linear.inverse, "solve": scratch_linear.solve, "fft": scratch_linear.transform,
-    "ifft": scratch_linear.transform, "rfft": scratch_linear.transform, "irfft": scratch_linear.transform,
-    "cholesky": scratch_linear.cholesky, "qr": scratch_linear.qr, "svd": scratch_linear.svd, "eigh": scratch_linear.eigh,
-    "det": scratch_linear.determinant, "slogdet": scratch_linear.determinant,
-}  # fmt: skip
-"""One rule an op."""

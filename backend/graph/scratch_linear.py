@@ -9,7 +9,7 @@ and m to be at most 2.125 n.
 Note [LAPACK].  NumPy hands each matrix of a stack to LAPACK in buffers of its own: operands, results, and the workspace that
 LAPACK asks for.  Everything else is of whole stacks: `numpy.linalg.qr` works on a copy, and what `backend.library.linear` makes.
 
-Neighbours: `scratch` (the table of rules), `backend.library.linear` and `transforms` (what is described);
+Neighbours: `registry` (whose rows name these rules), `backend.library.linear` and `transforms` (what is described);
 `tests/backend/test_resident.py` measures them as the system does.
 """
 
@@ -19,7 +19,7 @@ from functools import cache
 
 from ...typechecker.elements import Kind
 from ...typechecker.sizes import ZERO, Size, capacity, maximum, minimum, number, product
-from .scratch_operands import Operands
+from .cells import Operands
 
 _ALWAYS_PACKED = 50
 _LARGEST_FACTORED = 1 << 40

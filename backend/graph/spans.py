@@ -8,17 +8,17 @@ A loop counts trips × body, a map its body once, a branch the longer arm and 1.
 
 A phase starts when its operands, what its body captures and the run-time sizes that its types mention are there.
 
-Neighbours: `costs` (work and bytes), `formulas` (logarithms).
+Neighbours: `registry` (what library ops count), `costs` (work and bytes), `formulas` (logarithms).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Final
+from collections.abc import Sequence
 
-from ...typechecker.scalars import FUNCTIONS, is_sequential
-from ...typechecker.sizes import ONE, ZERO, Size, SizeVariable, capacity, product
+from ...typechecker.scalars import is_sequential
+from ...typechecker.sizes import ZERO, Size, SizeVariable, capacity
 from . import traverse
+from .cells import cells_of
 from .costs import Types
 from .formulas import Logarithms, Span, larger
 from .phases import (
@@ -37,7 +37,7 @@ from .phases import (
     Structured,
     ValueId,
 )
-from .registry import Cells, cells_of
+from .registry import LIBRARY
 
 
 def graph_span(graph: Graph) -> Span:
@@ -85,8 +85,7 @@ class _Walk:
             case Structured():
                 return self.structured(phase)
             case LibraryPhase():
-                rule = _RULES.get(phase.op)
-                return ONE if rule is None else rule(cells_of(phase, self.types), self.logs.of)
+                return LIBRARY[phase.op].span(cells_of(phase, self.types), self.logs.of)
             case Loop():
                 steps = self.block(phase.body.phases)
                 if phase.until is not None:
@@ -111,66 +110,3 @@ class _Walk:
             in_turn = any(is_sequential(r.reduction or "") for r in phase.results)
             return (capacity(length) if in_turn else self.logs.of(length)) + longest
         return Size({(): longest})
-
-
-# ------------------------------------------------------------------------------------- library ops
-
-Log = Callable[[Size], Size]
-Rule = Callable[[Cells, Log], Size]
-
-
-def _length(cells: Cells) -> Size:
-    return capacity(cells.args[0][cells.axis])
-
-
-def _scan(cells: Cells, log: Log) -> Size:
-    function = cells.attributes["function"]
-    assert isinstance(function, str)
-    associative = function in FUNCTIONS and FUNCTIONS[function].associative
-    return log(_length(cells)) if associative else _length(cells)
-
-
-def _square(size: Size) -> Size:
-    return size * size
-
-
-def _sorted(which: int) -> Rule:
-    return lambda cells, log: ONE + _square(log(product(cells.args[which])))
-
-
-def _searched(cells: Cells, log: Log) -> Size:
-    return ONE + _square(log(product(cells.args[0]) + product(cells.args[1])))
-
-
-def _tree(which: int) -> Rule:
-    return lambda cells, log: ONE + log(product(cells.args[which]))
-
-
-def _factored(which: int) -> Rule:
-    def rule(cells: Cells, log: Log) -> Size:
-        shape = cells.args[which]
-        rows, columns = shape[-2:] if len(shape) >= 2 else (product(shape), ONE)
-        return capacity(columns) * (ONE + log(rows))
-
-    return rule
-
-
-def _decoded(cells: Cells, log: Log) -> Size:
-    steps = cells.args[1][0] if cells.args[1] else cells.args[0][-1] if cells.args[0] else ONE
-    return capacity(steps)
-
-
-_RULES: Final[dict[str, Rule]] = {
-    "scan": _scan,
-    "contract": lambda cells, log: ONE + (log(cells.args[0][-1]) if cells.args[0] else ZERO),
-    "compress": _tree(0), "expand": _tree(0), "where": _tree(0), "mask_update": _tree(1),
-    "first_occurrence": _sorted(0), "grade": _sorted(0), "grade_by": _sorted(1), "key_reduce": _sorted(0),
-    "index_of": _searched, "member_of": _searched, "interval_index": _searched,
-    "find": _tree(0), "match": _tree(0), "decode": _decoded,
-    "encode": lambda cells, log: capacity(cells.args[0][0]) if cells.args[0] else ONE,
-    "fft": lambda cells, log: ONE + log(cells.args[0][-1]), "ifft": lambda cells, log: ONE + log(cells.args[0][-1]),
-    "rfft": lambda cells, log: ONE + log(cells.args[0][-1]), "irfft": lambda cells, log: ONE + log(cells.results[0][-1]),
-    "inverse": _factored(0), "solve": _factored(1), "cholesky": _factored(0), "qr": _factored(0), "svd": _factored(0),
-    "eigh": _factored(0), "det": _factored(0), "slogdet": _factored(0),
-}  # fmt: skip
-"""Library ops that count more than one step."""

@@ -23,6 +23,7 @@ from ...typechecker.scalars import FUNCTIONS
 from ...typechecker.sizes import Size, SizeVariable
 from ...typechecker.types import ArrayType
 from . import traverse
+from .cells import framed_of
 from .phases import (
     PLACES,
     Affine,
@@ -49,7 +50,7 @@ from .phases import (
     ValueId,
 )
 from .projections import Shape, leaves_bounds, target_of
-from .registry import LIBRARY, framed_of, signature_of
+from .registry import LIBRARY, signature_of
 
 
 class GraphError(AssertionError):

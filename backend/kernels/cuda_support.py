@@ -16,9 +16,9 @@ from ...typechecker.elements import Kind
 from ...typechecker.types import ArrayType
 from ..graph import traverse
 from ..graph.bind import BoundGraph
+from ..graph.cells import frame_of
 from ..graph.phases import PLACES, ApplyNode, LibraryPhase, Phase, ReadNode, Result, Structured, ValueId
 from ..graph.registry import LIBRARY as OPS
-from ..graph.registry import frame_of
 from ..scalar.table import REDUCTIONS
 from .build import KINDS, build_body
 

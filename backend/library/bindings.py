@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Final
 
 from ...typechecker.elements import Kind
+from ..graph.cells import is_unread
 from ..graph.phases import LibraryPhase
-from ..graph.registry import is_unread
 from ..run.cpu.bindings import Binding, Later, Unbound
 from ..run.cpu.kinds import DTYPES
 from .operations import OPERATIONS

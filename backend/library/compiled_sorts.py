@@ -19,8 +19,8 @@ from typing import Final
 import numpy as np
 
 from ...typechecker.elements import Kind
+from ..graph.cells import frame_of
 from ..graph.phases import LibraryPhase
-from ..graph.registry import frame_of
 from ..kernels import policy
 from ..kernels.llvm_leaf import is_installed, vector_bytes
 from ..kernels.store import Code, address_of

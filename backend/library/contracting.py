@@ -15,8 +15,8 @@ from typing import Final
 import numpy as np
 
 from ...typechecker.elements import Kind
+from ..graph.cells import frame_of, framed_of
 from ..graph.phases import LibraryPhase
-from ..graph.registry import frame_of, framed_of
 from ..graph.sums_of_products import is_summed, sum_of_products
 from ..kernels.store import address_of
 from ..run.cpu.bindings import Binding, Later, Unbound, bind_structured

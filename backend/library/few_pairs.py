@@ -11,6 +11,7 @@ from typing import Final
 
 from ...typechecker.elements import Kind
 from ...typechecker.sizes import ZERO
+from ..graph.cells import frame_of
 from ..graph.phases import (
     Affine,
     AffineIndex,
@@ -29,7 +30,6 @@ from ..graph.phases import (
     Term,
     ValueId,
 )
-from ..graph.registry import frame_of
 from ..run.device import Types
 
 MOST_PAIRS: Final = 1 << 13

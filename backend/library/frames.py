@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from ...typechecker.elements import Kind
+from ..graph.cells import frame_of, framed_of, is_unread
 from ..graph.phases import LibraryPhase
-from ..graph.registry import frame_of, framed_of, is_unread
 from ..run.cpu.kinds import DTYPES, NumArray
 from ..run.device import Types
 from ..run.failures import CheckFailed

@@ -10,8 +10,8 @@ from typing import Final
 
 import numpy as np
 
+from ..graph.cells import frame_of, wanted_of
 from ..graph.phases import LibraryPhase
-from ..graph.registry import frame_of, wanted_of
 from ..run.cpu.kinds import NumArray
 from ..run.cpu.order import order_columns
 from ..run.device import Types

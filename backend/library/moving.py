@@ -11,8 +11,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..graph.cells import frame_of
 from ..graph.phases import LibraryPhase
-from ..graph.registry import frame_of
 from ..run.cpu.copying import cycled, joined
 from ..run.cpu.kinds import DTYPES, FILLS, NumArray
 from ..run.device import Types

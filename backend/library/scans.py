@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from ..graph.cells import frame_of
 from ..graph.phases import LibraryPhase
-from ..graph.registry import frame_of
 from ..run.cpu.bindings import Binding, Later, Unbound
 from ..run.cpu.kinds import DTYPES, NumArray, start_of
 from ..run.cpu.launching import Base

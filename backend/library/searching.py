@@ -13,8 +13,8 @@ from typing import Final
 import numpy as np
 
 from ...typechecker.elements import Kind
+from ..graph.cells import frame_of
 from ..graph.phases import LibraryPhase
-from ..graph.registry import frame_of
 from ..run.cpu.bindings import Binding, Unbound, bind_structured
 from ..run.cpu.kinds import NumArray
 from ..run.cpu.order import order_columns

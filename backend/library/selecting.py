@@ -14,8 +14,8 @@ from typing import Any, Final
 import numpy as np
 
 from ...typechecker.elements import Kind
+from ..graph.cells import frame_of, framed_of, wanted_of
 from ..graph.phases import LibraryPhase
-from ..graph.registry import frame_of, framed_of, wanted_of
 from ..run.cpu.bindings import Binding, Fault, Unbound, bind_kernel
 from ..run.cpu.gathering import gather_run
 from ..run.cpu.kinds import DTYPES, FILLS, NumArray

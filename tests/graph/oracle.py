@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 
 from rho.backend.graph import traverse
+from rho.backend.graph.cells import frame_of, framed_of
 from rho.backend.graph.phases import (
     Affine,
     AffineIndex,
@@ -35,7 +36,6 @@ from rho.backend.graph.phases import (
     SubGraph,
     ValueId,
 )
-from rho.backend.graph.registry import frame_of, framed_of
 from rho.backend.reference import reductions
 from rho.backend.reference.failures import CheckFailed
 from rho.backend.reference.indexing import assemble, at, build, cells, inside, offset, positions

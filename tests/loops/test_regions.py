@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import rho
-from rho.backend.graph.registry import is_unread
+from rho.backend.graph.cells import is_unread
 from rho.backend.kernels.kept import Kept
 from rho.backend.loops.check import verify
 from rho.backend.run.cpu import loops, ranges, regions

@@ -12,6 +12,7 @@ from itertools import islice
 from ....typechecker import core
 from ....typechecker.scalars import may_fail
 from ....typechecker.sizes import Size, SizeVariable
+from ..registry import LIBRARY
 
 _FIELDS = {op: tuple(f.name for f in fields(op)) for op in core.Op.__args__}
 _VALUE_FIELDS = frozenset({
@@ -57,9 +58,6 @@ def all_ops(ops: Sequence[core.Op]) -> Iterator[core.Op]:
             pending.extend(reversed(block.ops))
 
 
-FAILING_LIBRARY = frozenset({"inverse", "solve", "cholesky", "date"})
-
-
 def op_may_fail(op: core.Op) -> bool:
     """May this op (not the blocks in it) fail when run?"""
     match op:
@@ -68,7 +66,7 @@ def op_may_fail(op: core.Op) -> bool:
         case core.MaskUpdate():
             return True
         case core.Library():
-            return op.name in FAILING_LIBRARY
+            return LIBRARY[op.name].fails(dict(op.attributes))
         case _:
             return False
 

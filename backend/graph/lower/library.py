@@ -17,7 +17,8 @@ from ....typechecker.sizes import SizeVariable
 from ....typechecker.types import ArrayType
 from ..phases import Affine
 from ..projections import axis_index, simplify
-from .blocks import FAILING_LIBRARY
+from ..registry import LIBRARY
+from .blocks import op_may_fail
 from .state import State
 
 
@@ -146,21 +147,14 @@ def runtime_size(state: State, op: core.RuntimeSize) -> None:
     state.library("runtime_size", state.span(op.value), (value,), (), {}, (op.size,))
 
 
-_LEADER = {"index_of": 1, "interval_index": 1, "member_of": 0}
-"""Searches: the operand whose frame is more leading axes of the same op."""
-
-_WHOLE = frozenset({"first_occurrence", "grade", "grade_by", "find", "match", "decode", "encode", "random"})
-"""Functions of whole arrays, which have an axis for no frame."""
-
-
 def library(state: State, op: core.Library) -> None:
-    attributes = dict(op.attributes)
-    if op.name in _LEADER:
-        first_carries(state, op.name, op.results[0], op.args, _LEADER[op.name], attributes)
-    elif op.name in _WHOLE:
-        framed(state, op.name, op.results, op.args, attributes)
+    attributes, leads, may_fail = dict(op.attributes), LIBRARY[op.name].leads, op_may_fail(op)
+    if not leads:
+        framed(state, op.name, op.results, op.args, attributes, may_fail=may_fail)
+    elif len(leads) == len(op.args):
+        natural(state, op.name, op.results, op.args, attributes, may_fail=may_fail)
     else:
-        natural(state, op.name, op.results, op.args, attributes, may_fail=op.name in FAILING_LIBRARY)
+        first_carries(state, op.name, op.results[0], op.args, leads[0], attributes)
 
 
 def lower_library(state: State, op: core.Op) -> bool:

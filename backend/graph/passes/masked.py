@@ -24,6 +24,7 @@ from ....typechecker.sizes import Size, SizeVariable
 from ....typechecker.sizes import variable as size_of
 from ....typechecker.types import ArrayType
 from ...scalar.table import LIGHT, REDUCTIONS
+from ..cells import frame_of
 from ..phases import (
     Affine,
     ApplyNode,
@@ -47,7 +48,6 @@ from ..phases import (
     ValueId,
 )
 from ..projections import affine, axis_index
-from ..registry import frame_of
 from ..traverse import all_phases, axis_sizes, results, sizes, subgraphs, uses, with_subgraphs
 from .batching import batched
 from .fusion import fuse

@@ -23,6 +23,7 @@ from ....typechecker.quantities.reads import Part, Setting
 from ....typechecker.quantities.tally import Tally, Use
 from ....typechecker.sizes import ONE, ZERO, Size, SizeVariable, product
 from ....typechecker.types import ArrayType
+from ..cells import cells_of, frame_of, framed_of
 from ..phases import (
     Affine,
     Branch,
@@ -43,7 +44,6 @@ from ..phases import (
     ValueId,
 )
 from ..projections import Shape, target_of
-from ..registry import cells_of, frame_of, framed_of
 from ..traverse import all_phases, axis_sizes, defines, operands, results, sizes, subgraphs
 from .rewriting import phase_may_fail
 

@@ -18,8 +18,8 @@ from ....lang.source import Span
 from ....typechecker.elements import Kind
 from ....typechecker.sizes import Size, SizeVariable, number
 from ...graph import traverse
+from ...graph.cells import is_unread
 from ...graph.phases import Affine, LibraryPhase, Projection, Read, ReadNode, SizeNode, Structured, ValueId
-from ...graph.registry import is_unread
 from ..builder import at
 from ..ir import ZERO, Box, Call, Fail, Index, LoopKind
 from .values import Check, Place, Routine, Scope

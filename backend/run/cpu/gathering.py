@@ -12,8 +12,8 @@ from math import prod
 from typing import Any, Final, NoReturn
 
 from ....typechecker.elements import Kind
+from ...graph.cells import frame_of
 from ...graph.phases import LibraryPhase, ValueId
-from ...graph.registry import frame_of
 from ...kernels import policy
 from ...kernels.fetching import gathering
 from ...kernels.ir import Kernel

@@ -13,7 +13,7 @@ from math import prod
 from typing import Any
 
 from ....typechecker.elements import Kind
-from ...graph.registry import frame_of, framed_of
+from ...graph.cells import frame_of, framed_of
 from ...kernels.build import Body
 from ...kernels.fetching import cycling, gathering, operand_kinds, rotating
 from ...library.selecting import check_gather

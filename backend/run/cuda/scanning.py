@@ -10,7 +10,7 @@ import math
 from typing import Any, Final
 
 from ....typechecker.elements import Kind
-from ...graph.registry import frame_of
+from ...graph.cells import frame_of
 from ...kernels.ir import BLOCK
 from ...loops.card_scans import Form, card_scan
 from ...loops.cuda import cuda_text

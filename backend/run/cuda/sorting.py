@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...graph.registry import frame_of
+from ...graph.cells import frame_of
 from ..cpu.order import keys_of
 from .call import Call
 

@@ -17,8 +17,8 @@ from ....lang.diagnostics import RunFailed
 from ....typechecker.elements import Kind
 from ....typechecker.sizes import Size, SizeVariable
 from ...graph import traverse
+from ...graph.cells import is_unread
 from ...graph.phases import Constant, Fold, Input, LibraryPhase, Loop, Map, Output, Phase, Print, ValueId
-from ...graph.registry import is_unread
 from ..cpu import CpuBackend
 from ..cpu.kinds import DTYPES, NumArray, start_of
 from ..cpu.loops import compile_loop_kernel

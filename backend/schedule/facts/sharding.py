@@ -18,10 +18,10 @@ from typing import Final
 from ....typechecker import scalars
 from ....typechecker.sizes import Size
 from ...graph import traverse
+from ...graph.cells import frame_of
 from ...graph.costs import Types
 from ...graph.phases import AxisKind, LibraryPhase, Loop, Phase, Read, Structured, ValueId
 from ...graph.projections import IDENTITY, box_needed
-from ...graph.registry import frame_of
 from ...kernels.loops import merge_loop
 from ...scalar.table import REDUCTIONS
 from ..plan.model import Box

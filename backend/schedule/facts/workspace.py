@@ -16,6 +16,7 @@ from ....typechecker.elements import Kind
 from ....typechecker.scalars import is_sequential
 from ....typechecker.sizes import ZERO, Size, capacity, minimum, product, quotient
 from ....typechecker.types import ArrayType
+from ...graph.cells import frame_of
 from ...graph.costs import cost_of
 from ...graph.formulas import larger
 from ...graph.phases import (
@@ -31,7 +32,6 @@ from ...graph.phases import (
     Structured,
     ValueId,
 )
-from ...graph.registry import frame_of
 from ...graph.scratch import from_the_right
 from ...scalar.table import ROWS
 from ..plan.model import ALIGNMENT, Step, SubPlan, inside

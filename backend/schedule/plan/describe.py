@@ -11,6 +11,7 @@ from math import prod
 
 from ....typechecker.sizes import Size
 from ...graph import traverse
+from ...graph.cells import is_unread
 from ...graph.costs import Types, cost_of
 from ...graph.phases import (
     Affine,
@@ -29,7 +30,6 @@ from ...graph.phases import (
     Structured,
     ValueId,
 )
-from ...graph.registry import is_unread
 from .model import Plan, RowsStep, RunStep, inside, phases_of
 from .parts import DeviceId, PlannedPhase, PlannedRead
 

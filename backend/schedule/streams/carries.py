@@ -23,9 +23,9 @@ from dataclasses import dataclass
 from typing import Final, TypeGuard
 
 from ....typechecker import scalars
+from ...graph.cells import frame_of
 from ...graph.costs import Types
 from ...graph.phases import PLACES, LibraryPhase, Phase, Structured
-from ...graph.registry import frame_of
 from ...scalar.table import REDUCTIONS
 from ..facts.sharding import BLOCK, Cut, is_ordered, known, operand_boxes, result_boxes, shape_of, slab, space_of
 from ..plan.model import Box

@@ -16,8 +16,8 @@ from typing import Final
 from ....typechecker.elements import Kind
 from ...graph import traverse
 from ...graph.bind import BoundGraph
+from ...graph.cells import frame_of, is_unread
 from ...graph.phases import Input, LibraryPhase, Output, Phase, PhaseId, ValueId
-from ...graph.registry import frame_of, is_unread
 from ...graph.unrolling import renamed
 from ..facts.sharding import shape_of
 

@@ -20,9 +20,9 @@ from ....typechecker.sizes import SizeVariable, number
 from ....typechecker.types import ArrayType
 from ...graph import traverse
 from ...graph.bind import BoundGraph, in_terms_of
+from ...graph.cells import frame_of
 from ...graph.passes.dead import drop_dead
 from ...graph.phases import Graph, Input, LibraryPhase, Output, Phase, PhaseId
-from ...graph.registry import frame_of
 from ..facts.sharding import shape_of
 
 

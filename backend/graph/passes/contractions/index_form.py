@@ -18,8 +18,8 @@ from typing import Final
 from .....lang.records import dataclass
 from .....typechecker.elements import Kind
 from ... import traverse
+from ...cells import frame_of
 from ...phases import Affine, ApplyNode, AxisKind, LibraryPhase, Phase, Read, ReadNode, Structured, ValueId
-from ...registry import frame_of
 
 MOST: Final = 10
 """Operands of a region: every order of so many is looked at."""

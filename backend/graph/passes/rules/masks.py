@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ...cells import frame_of
 from ...phases import LibraryPhase, ValueId
-from ...registry import frame_of
 from .patterns import Match
 from .rule import Change, Scope
 

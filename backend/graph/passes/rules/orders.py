@@ -17,6 +17,7 @@ from typing import Final
 
 from .....typechecker.elements import Element, Kind
 from .....typechecker.types import ArrayType
+from ...cells import frame_of, wanted_of
 from ...phases import (
     Affine,
     ApplyNode,
@@ -31,7 +32,6 @@ from ...phases import (
     ValueId,
 )
 from ...projections import IDENTITY, affine, may_fill
-from ...registry import frame_of, wanted_of
 from ...traverse import axis_sizes
 from ..rewriting import body_may_fail, has_reduction, is_view
 from .patterns import Match

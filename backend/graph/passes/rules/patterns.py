@@ -13,8 +13,8 @@ from dataclasses import field
 from typing import TypeAlias
 
 from .....lang.records import dataclass
+from ...cells import frame_of, framed_of
 from ...phases import Constant, LibraryPhase, Phase, Read, ReadNode, Structured, ValueId
-from ...registry import frame_of, framed_of
 from ..rewriting import is_view
 
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 from math import prod
 
 from .....typechecker.sizes import ZERO, number
+from ...cells import frame_of
 from ...phases import Affine, AffineIndex, Axis, AxisKind, Read, ReadNode, Reshaped, Result, Stage, Structured, Term
 from ...projections import Shape, axis_index, simplify
-from ...registry import frame_of
 from .patterns import Match
 from .rule import Change, Scope
 
