@@ -12,23 +12,21 @@ from collections.abc import Sequence
 from ..graph import traverse
 from ..graph.bind import BoundGraph
 from ..graph.phases import Graph, Phase, PhaseId, ValueId
+from ..kernels.kept import Kept
 from ..kernels.units import RowsUnit, units_of
 
-_MOST_KEPT = 16
-_kept: dict[int, tuple[BoundGraph, dict[PhaseId, RowsUnit]]] = {}
+_kept: Kept[dict[PhaseId, RowsUnit]] = Kept(16)
 
 
 def chains_in(bound: BoundGraph) -> dict[PhaseId, RowsUnit]:
     """By the last member of each; kept with the graph."""
-    found = _kept.get(id(bound))
-    if found is not None and found[0] is bound:
-        return found[1]
-    made: dict[PhaseId, RowsUnit] = {}
-    _walk(bound.graph.phases, (), bound.graph, made)
-    while len(_kept) >= _MOST_KEPT:
-        _kept.pop(next(iter(_kept)), None)
-    _kept[id(bound)] = (bound, made)
-    return made
+
+    def make() -> dict[PhaseId, RowsUnit]:
+        made: dict[PhaseId, RowsUnit] = {}
+        _walk(bound.graph.phases, (), bound.graph, made)
+        return made
+
+    return _kept.of(id(bound), (bound,), make)
 
 
 def _walk(phases: Sequence[Phase], results: Sequence[ValueId], graph: Graph, made: dict[PhaseId, RowsUnit]) -> None:

@@ -15,24 +15,22 @@ from ..graph import traverse
 from ..graph.bind import BoundGraph
 from ..graph.cells import is_unread
 from ..graph.phases import Constant, Input, LibraryPhase, Output, Phase, PhaseId, Print, ReadNode, Structured, ValueId
+from ..kernels.kept import Kept
 from .forms import Number, Types
 from .rates import Around
 
-_MOST_KEPT = 16
-_kept: dict[int, tuple[BoundGraph, dict[PhaseId, Around]]] = {}
+_kept: Kept[dict[PhaseId, Around]] = Kept(16)
 
 
 def surroundings(bound: BoundGraph, number: Number) -> dict[PhaseId, Around]:
     """Of every phase; kept with the graph."""
-    found = _kept.get(id(bound))
-    if found is not None and found[0] is bound:
-        return found[1]
-    made: dict[PhaseId, Around] = {}
-    _walk(bound.graph.phases, bound.graph.types, number, made, outermost=True)
-    while len(_kept) >= _MOST_KEPT:
-        _kept.pop(next(iter(_kept)), None)
-    _kept[id(bound)] = (bound, made)
-    return made
+
+    def make() -> dict[PhaseId, Around]:
+        made: dict[PhaseId, Around] = {}
+        _walk(bound.graph.phases, bound.graph.types, number, made, outermost=True)
+        return made
+
+    return _kept.of(id(bound), (bound,), make)
 
 
 def _walk(phases: Sequence[Phase], types: Types, number: Number, made: dict[PhaseId, Around], *, outermost: bool = False) -> int:

@@ -113,14 +113,8 @@ def compress(op: Operands) -> Size:
     return ZERO if simple else op.items(0) * 8
 
 
-@cell_by_cell
-def mask_update(op: Operands) -> Size:
-    return op.items(1) * 8
-
-
-@cell_by_cell
-def expand(op: Operands) -> Size:
-    return capacity(op.cells.args[1][op.axis()]) * 8
+mask_update: Final = cell_by_cell(lambda op: op.items(1) * 8)
+expand: Final = cell_by_cell(lambda op: capacity(op.cells.args[1][op.axis()]) * 8)
 
 
 def where(op: Operands) -> Size:

@@ -22,6 +22,7 @@ from ...typechecker.elements import Kind
 from ..graph.cells import frame_of
 from ..graph.phases import LibraryPhase
 from ..kernels import policy
+from ..kernels.kept import Kept
 from ..kernels.llvm_leaf import is_installed, vector_bytes
 from ..kernels.store import Code, address_of
 from ..loops.settling import Settling
@@ -62,7 +63,6 @@ _KINDS: Final = frozenset({Kind.F64, Kind.F32, Kind.I64, Kind.I32, Kind.U8, Kind
 _GLANCE: Final = 32
 _LOOK: Final = 1 << 15
 """Items that are looked at together: are they in order?"""
-_MOST_KEPT: Final = 64
 _BASES: Final = 3
 """Items, results, notes."""
 
@@ -175,7 +175,7 @@ def _pieces(address: int, blocks: Sequence[Block], threads: int, nanoseconds: fl
     return Pieces(address, blocks, _BASES, threads, nanoseconds, longest=inf)
 
 
-_bound: dict[_Task, _Sort] = {}
+_bound: Final[Kept[_Sort]] = Kept(64)
 
 
 def _sort_of(task: _Task) -> _Sort | None:
@@ -192,9 +192,7 @@ def _sort_of(task: _Task) -> _Sort | None:
     calls = [address for address in map(address_of, codes) if address is not None]
     if len(calls) < len(codes):
         return None
-    while len(_bound) >= _MOST_KEPT:
-        _bound.pop(next(iter(_bound)), None)
-    return _bound.setdefault(task, _Sort(task, calls, function))
+    return _bound.put(task, (), _Sort(task, calls, function))
 
 
 def _is_asked(items: NumArray, kind: Kind, keyed: bool) -> bool:

@@ -30,6 +30,7 @@ import numpy as np
 from ...typechecker.elements import Kind
 from ..graph.sums_of_products import is_summed
 from ..kernels import policy
+from ..kernels.kept import Kept
 from ..run.cpu.kinds import DTYPES, NumArray
 from ..run.cpu.launching import SHARED_NANOSECONDS, Block
 from ..run.cpu.layouts import common_stride
@@ -55,7 +56,6 @@ _MOST_BLAS: Final = 1 << 31
 _LONG_NANOSECONDS: Final = 2e8
 """Work from which an interrupt is heard between pieces."""
 _PIECES_A_THREAD: Final = 4
-_MOST_KEPT: Final = 256
 _TILE: Final = 192
 _TURNED: Final = 1 << 23
 """Rows of a tile of a matrix times itself transposed; products up to which there is one tile, of rows."""
@@ -174,14 +174,10 @@ def _in_rows(array: NumArray) -> NumArray:
 def bound_product(kind: Kind, left: NumArray, right: NumArray, threads: int) -> BoundProduct | None:
     """The calls for two batches like these; None where an operand has to be copied into rows first, or is no matrix."""
     key = (kind, left.shape, left.strides, right.shape, right.strides, threads, policy.mode() is policy.Mode.OFF)
-    if key not in _kept:
-        while len(_kept) >= _MOST_KEPT:
-            _kept.pop(next(iter(_kept)), None)
-        _kept[key] = _bound(kind, _layout(left), _layout(right), threads)
-    return _kept[key]
+    return _kept.of(key, (), lambda: _bound(kind, _layout(left), _layout(right), threads))
 
 
-_kept: dict[tuple[object, ...], BoundProduct | None] = {}
+_kept: Final[Kept[BoundProduct | None]] = Kept(256)
 
 
 def batch_of(array: NumArray, depth: int) -> NumArray | None:
