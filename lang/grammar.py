@@ -16,11 +16,11 @@ from .lexer import BLANK, COMMENT, DIGITS, NAME, REAL, TEXT, WORD_END, WORDS
 from .peg import Grammar, Regex
 
 EXPRESSION_RULES = r"""
-    statement = (part / closer)*
+    statement = (words / round / square / curly / closer)*
     part      = words / round / square / curly
-    round     = "(" part* ")"?
-    square    = "[" part* "]"?
-    curly     = "{" part* "}"?
+    round     = "(" part* ~r"\)?"
+    square    = "[" part* ~r"\]?"
+    curly     = "{" part* ~r"\}?"
     closer    = ~r"[)\]}]"
 """
 

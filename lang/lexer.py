@@ -86,11 +86,16 @@ _PATTERNS = {
     TokenKind.CLOSE: r"[)\]}]",
     TokenKind.UNREADABLE: r"[^()\[\]{}]",
 }
-_BRACKETS = (TokenKind.OPEN, TokenKind.CLOSE)
 _KINDS = tuple(_PATTERNS)
+_TRIVIA = rf"(?:{_PATTERNS[TokenKind.BLANK]}|{_PATTERNS[TokenKind.COMMENT]})"
+_READ = [kind for kind in _KINDS[2:] if kind not in (TokenKind.OPEN, TokenKind.CLOSE)]
 
-WORDS = "(?:" + "|".join(pattern for kind, pattern in _PATTERNS.items() if kind not in _BRACKETS) + ")++"
+WORDS = rf"(?:{_PATTERNS[TokenKind.COMMENT]}|{TEXT}|{UNENDED}|[^()\[\]{{}}⍝'\"]++)++"
 """Everything up to the next bracket."""
+WORD = re.compile(rf"{_TRIVIA}*+(?:{'|'.join(f'({_PATTERNS[kind]})' for kind in _READ)}|\Z)")
+"""The next word, with the blanks and comments before it; no group where the text ends."""
+WORD_KINDS = (TokenKind.BLANK, *_READ)
+"""The kind of a word by its group."""
 
 _LEXEME = re.compile("|".join(f"({pattern})" for pattern in _PATTERNS.values()))
 

@@ -12,7 +12,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from .grammar import expression_grammar
-from .lexer import TokenKind, scan
+from .lexer import WORD, WORD_KINDS, TokenKind, scan
 from .limits import MAXIMUM_NESTING, ensure_recursion_headroom
 from .peg import Node
 
@@ -34,9 +34,8 @@ class Reading(NamedTuple):
     unreadable: Token | None
 
 
-_TRIVIA = (TokenKind.BLANK, TokenKind.COMMENT)
 _GROUPS = {"round": TokenKind.PARENTHESES, "square": TokenKind.BRACKETS, "curly": TokenKind.BRACES}
-_REFUSED = (TokenKind.UNREADABLE, TokenKind.UNENDED)
+_REFUSED = (WORD_KINDS.index(TokenKind.UNREADABLE), WORD_KINDS.index(TokenKind.UNENDED))
 
 
 @lru_cache(maxsize=20_000)
@@ -47,7 +46,7 @@ def read(text: str) -> Reading:
     ensure_recursion_headroom()
     end = _depth_reached(text)
     refused: list[Token] = []
-    tokens = tuple(_tokens(expression_grammar().parse(text[:end]).children, refused))
+    tokens = _tokens(text, expression_grammar().parse(text[:end]).children, refused)
     if end < len(text):
         refused.append(Token(TokenKind.UNREADABLE, end, len(text), text[end:]))
         tokens = (*tokens, refused[-1])
@@ -63,25 +62,24 @@ def _depth_reached(text: str) -> int:
     return next((lexeme.start for lexeme, depth in zip(steps, depths, strict=True) if depth > MAXIMUM_NESTING), len(text))
 
 
-def _tokens(nodes: Iterable[Node], refused: list[Token]) -> Iterable[Token]:
-    for node in nodes:
-        part = node.children[0]
-        if part.expr_name == "part":
-            part = part.children[0]
-        text: str = part.full_text
-        if part.expr_name == "words":
-            for kind, start, end in scan(text, part.start, part.end):
-                if kind not in _TRIVIA:
-                    token = Token(kind, start, end, text[start:end])
-                    if kind in _REFUSED:
-                        refused.append(token)
-                    yield token
-        elif part.expr_name == "closer":
+def _tokens(text: str, parts: Iterable[Node], refused: list[Token]) -> tuple[Token, ...]:
+    found: list[Token] = []
+    for (part,) in parts:
+        rule = part.expr.name
+        if rule == "words":
+            for word in WORD.finditer(text, part.start, part.end):
+                group = word.lastindex
+                if group is not None:
+                    found.append(Token(WORD_KINDS[group], *word.span(group), word[group]))
+                    if group in _REFUSED:
+                        refused.append(found[-1])
+        elif rule == "closer":
             refused.append(Token(TokenKind.UNREADABLE, part.start, part.end, part.text))
-            yield refused[-1]
+            found.append(refused[-1])
         else:
-            items = tuple(_tokens(part.children[1].children, refused))
-            yield Token(_GROUPS[part.expr_name], part.start, part.end, text[part.start], items)
+            items = _tokens(text, part.children[1].children, refused)
+            found.append(Token(_GROUPS[rule], part.start, part.end, text[part.start], items))
+    return tuple(found)
 
 
 def split_at(tokens: tuple[Token, ...], kind: TokenKind) -> list[tuple[Token, ...]]:
