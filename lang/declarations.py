@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from . import tree
 from .codes import Code
-from .grammar import declaration_grammar
+from .grammar import declared
 from .lexer import DECLARING, NAME, WORD_END, TokenKind
 from .module_names import called
 from .peg import Node, ParseError
@@ -22,13 +22,13 @@ from .source import Span
 from .statements import bind_assignment
 from .targets import checked_name
 from .tokens import Token
-from .type_expressions import TypeReader, parts
+from .type_expressions import TypeReader
 from .units import Binding
 from .unreadable import read_statement
 
 _VALUES = ("expression", "shown")
 _KEYWORD = re.compile(rf"({DECLARING})(?!\s*←)")
-_TYPED = re.compile(rf"(?!where{WORD_END}){NAME}[ \t]*:")
+_TYPED = re.compile(rf"(?!where{WORD_END})({NAME})[ \t]*:")
 
 _EXPECTED = {
     "name": "a name", "_colon": "`:` and a type", "_gets": "`←`", "_arrow": "`→`", "type": "a type such as `f64[n 3]`",
@@ -59,25 +59,29 @@ def keyword_of(text: str) -> str:
     return "" if found is None else found.group(1)
 
 
-def read_declaration(binding: Binding, text: str) -> Node:
-    """The node of a declaration, its expressions known to be readable; else a `Problem`."""
-    try:
-        root = declaration_grammar().parse(text)
-    except ParseError as error:
-        raise _unreadable_declaration(binding, text, error) from None
-    (node,) = parts(root)
-    expressions = [part for inner in (node, *parts(node)) for part in parts(inner) if part.expr_name in _VALUES]
-    for expression in expressions:
+def read_declaration(binding: Binding, text: str) -> tuple[Binding, Node]:
+    """The node of a declaration, its expressions known to be readable, and what tells where its parts stand; else a `Problem`.
+
+    A type is read apart from the name before it."""
+    typed = None if _KEYWORD.match(text) else _TYPED.match(text)
+    if typed is not None:
+        binding, text = replace(binding, base=binding.base + typed.end(1)), text[typed.end(1) :]
+    node = declared("declaration" if typed is None else "typed", text)
+    if isinstance(node, ParseError):
+        raise _unreadable_declaration(binding, text, node)
+    for expression in [part for inner in (node, *node.children) for part in inner.children if part.expr_name in _VALUES]:
         _tokens(binding, expression)
-    return node
+    return binding, node
 
 
 def bind_declaration(binding: Binding, text: str) -> tree.Statement:
-    node = read_declaration(binding, text)
+    inside, node = read_declaration(binding, text)
     span = binding.span(0, len(text))
-    types = TypeReader(binding)
-    children = parts(node)
+    types = TypeReader(inside)
+    children = node.children
     match node.expr_name:
+        case "signature" | "annotated":
+            return _typed(binding, text[: inside.base - binding.base], span, types, node)
         case "use":
             return _use(binding, span, children[0])
         case "schedule":
@@ -87,31 +91,29 @@ def bind_declaration(binding: Binding, text: str) -> tree.Statement:
         case "input":
             found = {child.expr_name: child for child in children}
             path = found.get("path")
-            declared = types.type(found["type"])
+            type_ = types.type(found["type"])
             clauses = [child for child in children if child.expr_name == "clause"]
             return tree.Input(
-                span, target, declared, None if path is None else _unquoted(path), None if path is None else types.span(path),
+                span, target, type_, None if path is None else _unquoted(path), None if path is None else types.span(path),
                 types.where([child for child in children if child.expr_name == "where"]), _reading(binding, types, clauses),
                 tuple([types.span(clause) for clause in clauses]),
             )  # fmt: skip
         case "param":
             default = _expression(binding, children[1])
             return tree.Param(span, target, default, types.where(children[2:]))
-        case "output":
+        case _:
             shown = [child for child in children if child.expr_name == "shown"]
             clauses = [child for child in children if child.expr_name == "as"]
             value = _expression(binding, (shown or children)[0])
             return tree.Output(span, target, value, _reading(binding, types, clauses))
-        case _:
-            return _typed(binding, text, target, children[1])
 
 
 def _reading(binding: Binding, types: TypeReader, clauses: list[Node]) -> Reading:
     """What the clauses of a declaration say together; each may stand once."""
     reading, given = AS_WRITTEN, set[str]()
     for node in clauses:
-        (clause,) = parts(node) if node.expr_name == "clause" else (node,)
-        (value,) = parts(clause)
+        (clause,) = node.children if node.expr_name == "clause" else (node,)
+        (value,) = clause.children
         word, span = clause.expr_name, types.span(value)
         if word in given:
             raise binding.problem(Code.E011, f"`{word}` stands here twice", types.span(clause))
@@ -161,33 +163,27 @@ def _unquoted(node: Node) -> str:
     return text[1:-1].replace(quote * 2, quote)
 
 
-def _typed(binding: Binding, text: str, target: tree.NameTarget, node: Node) -> tree.Statement:
+def _typed(binding: Binding, name: str, span: Span, types: TypeReader, node: Node) -> tree.Statement:
     """`name : …`: a signature if it has an arrow, else the annotation of this or the next binding of the name."""
-    span = binding.span(0, len(text))
-    types = TypeReader(binding)
-    children = parts(node)
+    target = checked_name(binding, Token(TokenKind.NAME, 0, len(name), name))
+    children = node.children
     if node.expr_name == "signature":
         parameters = [types.parameter(child) for child in children if child.expr_name == "parameter"]
         result, *where = children[len(parameters) :]
         left = parameters[0] if len(parameters) == 2 else None
         return tree.Signature(span, target, left, parameters[-1], types.type(result), types.where(where))
-    declared = types.type(children[0])
+    type_ = types.type(children[0])
     if len(children) > 1 and children[1].expr_name == "expression":
-        name = Token(TokenKind.NAME, 0, len(target.name), target.name)
         value = children[1]
-        arrow = Token(TokenKind.GETS, value.start, value.start, "←")
-        tokens = tuple(_shifted(token, value.start) for token in _tokens(binding, value))
-        statement, _ = bind_assignment(binding, (name, arrow, *tokens), declared)
+        ahead = len(name) + value.start
+        assigned = (Token(TokenKind.NAME, -ahead, len(name) - ahead, name), Token(TokenKind.GETS, 0, 0, "←"))
+        tokens = (*assigned, *_tokens(types.binding, value))
+        statement, _ = bind_assignment(replace(binding, base=binding.base + ahead), tokens, type_)
         if not isinstance(statement, tree.BindArray):
-            message = f"`{target.name}` is bound to a function; its type has an arrow, as in `f64[n] → f64`"
+            message = f"`{name}` is bound to a function; its type has an arrow, as in `f64[n] → f64`"
             raise binding.problem(Code.E011, message, types.span(children[0]))
         return statement
-    return tree.Annotation(span, target, declared, types.where(children[1:]))
-
-
-def _shifted(token: Token, by: int) -> Token:
-    items = tuple(_shifted(item, by) for item in token.items)
-    return token._replace(start=token.start + by, end=token.end + by, items=items)
+    return tree.Annotation(span, target, type_, types.where(children[1:]))
 
 
 def _tokens(binding: Binding, node: Node) -> tuple[Token, ...]:
@@ -227,7 +223,7 @@ def _directives(binding: Binding, block: Node) -> tuple[tree.Directive, ...]:
             directives.append(tree.Directive(words[0].span.to(words[-1].span), tuple(words)))
             words.clear()
 
-    for node in parts(block):
+    for node in block.children:
         span = binding.span(node.start, node.end)
         match node.expr_name:
             case "separator":

@@ -13,7 +13,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from .lexer import BLANK, COMMENT, DIGITS, NAME, REAL, TEXT, WORD_END, WORDS
-from .peg import Grammar, Regex
+from .peg import Grammar, Node, ParseError, Regex
 
 EXPRESSION_RULES = r"""
     statement = (words / round / square / curly / closer)*
@@ -32,7 +32,8 @@ def expression_grammar() -> Grammar:
 
 
 DECLARATION_RULES = r"""
-    declaration = (schedule / use / input / param / output / typed) _end
+    declaration = (schedule / use / input / param / output) _end
+    typed       = _colon (signature / annotated) _end
     use         = ~r"use(?![\w∆])" _blank (path / name)
     input       = ~r"input(?![\w∆])" _blank name _colon type (_gets path _blank)? clause* where?
     param       = ~r"param(?![\w∆])" _blank name _gets expression where?
@@ -42,7 +43,6 @@ DECLARATION_RULES = r"""
     missing     = ~r"missing(?![\w∆])" _blank (literal / quoted) _blank
     sep         = ~r"sep(?![\w∆])" _blank quoted _blank
     decimal     = ~r"decimal(?![\w∆])" _blank quoted _blank
-    typed       = name _colon (signature / annotated)
     signature   = parameter _arrow (parameter _arrow)? type where?
     annotated   = type ((_gets expression) / where)?
     parameter   = (quantity _gap type) / type
@@ -78,7 +78,9 @@ DECLARATION_RULES = r"""
 
 @lru_cache(maxsize=1)
 def declaration_grammar() -> Grammar:
-    """`use`, `input`, `param`, `output`, `schedule`, signatures, annotations.  Rules that start with `_` carry nothing."""
+    """`use`, `input`, `param`, `output`, `schedule`; by its rule `typed`, what follows the name in signatures and annotations.
+
+    Rules that start with `_` carry nothing."""
     blank = rf"(?:\s|{COMMENT})*+"
     line = BLANK
     return Grammar(
@@ -106,3 +108,33 @@ def declaration_grammar() -> Grammar:
         separator=Regex("[⋄\n]", "separator"),
         **{"class": Regex(r"(?:num|real|int|ord)(?![\w∆])", "class")},
     )
+
+
+@lru_cache(maxsize=20_000)
+def declared(rule: str, text: str) -> Node | ParseError:
+    """The node of a `declaration`, or of what stands after a name that is `typed`, or why there is none.
+
+    Below it are the nodes with a name that carry something, each directly below the one it is part of.  Kept, for many types
+    of a program are written alike."""
+    try:
+        (node,) = _parts(declaration_grammar()[rule].parse(text))
+    except ParseError as error:
+        return error
+    return _bare(node)
+
+
+def _bare(node: Node) -> Node:
+    node.children = [_bare(part) for part in _parts(node)]
+    return node
+
+
+def _parts(node: Node) -> list[Node]:
+    """The nearest named nodes below a node, in order, without those whose name starts with `_`."""
+    found: list[Node] = []
+    for child in node.children:
+        name = child.expr.name
+        if not name:
+            found.extend(_parts(child))
+        elif not name.startswith("_"):
+            found.append(child)
+    return found

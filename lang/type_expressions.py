@@ -18,17 +18,6 @@ from .units import Binding
 _MAXIMUM_TERMS = 200
 
 
-def parts(node: Node) -> list[Node]:
-    """The nearest named nodes below a node, in order, without those whose name starts with `_`."""
-    found: list[Node] = []
-    for child in node.children:
-        if not child.expr_name:
-            found.extend(parts(child))
-        elif not child.expr_name.startswith("_"):
-            found.append(child)
-    return found
-
-
 @dataclass(frozen=True, slots=True)
 class TypeReader:
     """Reads nodes of one declaration; `binding` gives spans."""
@@ -42,18 +31,18 @@ class TypeReader:
     # ------------------------------------------------------------------------------------- types
 
     def type(self, node: Node) -> tree.TypeExpression:
-        (shape,) = parts(node)
+        (shape,) = node.children
         if shape.expr_name == "tuple":
-            return tree.TupleTypeExpression(self.span(shape), tuple(self.type(item) for item in parts(shape)))
-        element, *rest = parts(shape)
-        items = tuple(self._item(item) for item in parts(rest[0])) if rest else ()
+            return tree.TupleTypeExpression(self.span(shape), tuple(self.type(item) for item in shape.children))
+        element, *rest = shape.children
+        items = tuple(self._item(item) for item in rest[0].children) if rest else ()
         return tree.ArrayTypeExpression(self.span(shape), self._element(element), items)
 
     def _element(self, node: Node) -> tree.ElementName:
-        (inner,) = parts(node)
+        (inner,) = node.children
         if inner.expr_name == "name":
             return tree.ElementName(self.span(node), inner.text)
-        arguments = tuple([self._bounded(size) if size.expr_name == "bounded" else self.size(size) for size in parts(inner)])
+        arguments = tuple([self._bounded(size) if size.expr_name == "bounded" else self.size(size) for size in inner.children])
         name = inner.text.split("<", 1)[0]
         if name == "int" and isinstance(arguments[0], tree.BoundedSize):
             raise self.binding.problem(Code.E011, "`int` takes two sizes, as in `int<0..9>`", self.span(node))
@@ -65,24 +54,24 @@ class TypeReader:
         return tree.ElementName(self.span(node), name, arguments)
 
     def _item(self, node: Node) -> tree.ShapeItem:
-        (inner,) = parts(node)
+        (inner,) = node.children
         match inner.expr_name:
             case "variable":
-                return tree.ShapeVariable(self.span(inner), parts(inner)[0].text)
+                return tree.ShapeVariable(self.span(inner), inner.children[0].text)
             case "bounded":
                 return self._bounded(inner)
             case _:
                 return self.size(inner)
 
     def _bounded(self, node: Node) -> tree.BoundedSize:
-        name, bound = parts(node)
+        name, bound = node.children
         return tree.BoundedSize(self.span(node), name.text, self.size(bound))
 
     # ------------------------------------------------------------------------------------- sizes
 
     def size(self, node: Node) -> tree.SizeExpression:
         """A `size` or a `tight` one: operands and operators in turn, read right to left."""
-        nodes = parts(node)
+        nodes = node.children
         if len(nodes) > 2 * _MAXIMUM_TERMS:
             raise self.binding.problem(Code.E016, f"a size has more than {_MAXIMUM_TERMS} terms", self.span(node))
         self._refuse_mixture(nodes)
@@ -95,7 +84,7 @@ class TypeReader:
 
     def _operand(self, node: Node, right: tuple[str, tree.SizeExpression] | None) -> tree.SizeExpression:
         """An operand joined to what is right of it; its monadic functions then apply to the whole."""
-        *monadic, atom = parts(node)
+        *monadic, atom = node.children
         value = self._atom(atom)
         if right is not None:
             operator, rest = right
@@ -114,7 +103,7 @@ class TypeReader:
             case "name":
                 return tree.SizeName(self.span(node), node.text)
             case _:
-                (inner,) = parts(node)
+                (inner,) = node.children
                 return self.size(inner)
 
     def _refuse_mixture(self, nodes: list[Node]) -> None:
@@ -138,16 +127,16 @@ class TypeReader:
     # ------------------------------------------------------------------------- quantities and facts
 
     def parameter(self, node: Node) -> tree.Parameter:
-        *quantity, type_node = parts(node)
+        *quantity, type_node = node.children
         return tree.Parameter(self.span(node), self._quantity(quantity[0]) if quantity else None, self.type(type_node))
 
     def _quantity(self, node: Node) -> tree.Quantity:
-        (inner,) = parts(node)
+        (inner,) = node.children
         match inner.expr_name:
             case "omega":
                 return tree.Quantity(self.span(node), None, None)
             case "range":
-                low, high = parts(inner)
+                low, high = inner.children
                 return tree.Quantity(self.span(node), self.size(low), self.size(high))
             case _:
                 exact = self.size(inner)
@@ -157,10 +146,10 @@ class TypeReader:
         """The facts of an optional `where`."""
         facts: list[tree.Fact] = []
         for node in nodes:
-            for fact in parts(node):
-                (inner,) = parts(fact)
+            for fact in node.children:
+                (inner,) = fact.children
                 if inner.expr_name == "class_fact":
-                    name, kind = parts(inner)
+                    name, kind = inner.children
                     facts.append(tree.Fact(self.span(inner), kind.text, tree.SizeName(self.span(name), name.text), None))
                 else:
                     facts.extend(self._chain(inner))
@@ -168,7 +157,7 @@ class TypeReader:
 
     def _chain(self, node: Node) -> list[tree.Fact]:
         """`a ≤ b ≤ c` is two facts; a size `h|d` alone says that h divides d."""
-        nodes = parts(node)
+        nodes = node.children
         sizes = [self.size(size) for size in nodes[::2]]
         if len(sizes) == 1:
             size = sizes[0]
