@@ -8,7 +8,7 @@ Neighbours: `build` (bodies that kernels have), `backend.run.cuda` (has what thi
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Final, TypeAlias
 
@@ -18,7 +18,6 @@ from ..graph import traverse
 from ..graph.bind import BoundGraph
 from ..graph.cells import frame_of
 from ..graph.phases import PLACES, ApplyNode, LibraryPhase, Phase, ReadNode, Result, Structured, ValueId
-from ..graph.registry import LIBRARY as OPS
 from ..scalar.table import REDUCTIONS
 from .build import KINDS, build_body
 
@@ -32,8 +31,8 @@ def missing(phase: Phase, types: Types) -> str | None:
         case Structured():
             return None if _is_renaming(phase) or _has_body(phase) else _missing_function(phase)
         case LibraryPhase():
-            condition = LIBRARY.get(phase.op)
-            if condition is not None and condition(phase, types):
+            row = LIBRARY.get(phase.op)
+            if row is not None and row.condition(phase, types):
                 return None
             kinds = [types[value].element.kind.value for value in phase.args]
             return ".".join((phase.op, *kinds[-1:]))
@@ -156,17 +155,6 @@ def _equations(phase: LibraryPhase, types: Types) -> bool:
     return not frame_of(phase) and len(shape) == 2 and shape[0] == shape[1]
 
 
-LIBRARY: Final[dict[str, Condition]] = {
-    "size_vector": _always, "join": _plain, "stack": _plain, "rotate": _plain, "reshape_cycle": _plain, "gather": _gather,
-    "mask_update": _plain, "scan": _scan, "contract": _contract, "compress": _plain, "expand": _plain, "where": _plain,
-    "runtime_size": _plain, "grade": _grade, "key_reduce": _key_reduce, "random": _plain, "inverse": _equations,
-    "update": _plain, "index_of": _search, "member_of": _member, "first_occurrence": _search, "interval_index": _search,
-    "match": _member, "solve": _equations, "fft": _always, "ifft": _always, "rfft": _always, "irfft": _always,
-    "cholesky": _equations, "det": _equations,
-}  # fmt: skip
-"""The library ops on cards, and when."""
-
-
 class Place(Enum):
     """What does the work of a library op on a card."""
 
@@ -174,28 +162,42 @@ class Place(Enum):
     CUPY = "CuPy"
 
 
-KERNELS: Final = frozenset({"gather", "rotate", "reshape_cycle", "scan", "key_reduce"})
-"""The ops that generated kernels do, where they do not come down to a sort of CuPy's or to its sums of whole numbers."""
+@dataclass(frozen=True, slots=True)
+class OnCard:
+    """When a library op runs on a card, what does it there, and what of it runs on the host all the same; no op but `gather`,
+    `scan`, `grade` and transforms has a frame there.  A kernel may come down to CuPy's sort or its sums of whole numbers."""
 
-OTHERWISE: Final[dict[str, str]] = {
-    "gather": "sorts of complex numbers", "scan": "complex numbers, functions that are not associative",
-    "contract": "frames, truth values", "grade": "complex numbers, matrices in a frame", "match": "operands of two kinds",
-    "key_reduce": "frames, functions that are not `+ × ⌊ ⌈ ∧ ∨`, complex but for `+`", "inverse": "matrices that are not square",
-    "solve": "matrices that are not square", "cholesky": "frames", "det": "frames", "index_of": "cells, two kinds, complex",
-    "member_of": "two kinds, complex", "first_occurrence": "cells, complex", "interval_index": "cells, two kinds, complex",
+    condition: Condition
+    otherwise: str = ""
+    place: Place = Place.CUPY
+
+
+_TWO_KINDS: Final = "two kinds, complex"
+_CELLS: Final = "cells, two kinds, complex"
+_NOT_SQUARE: Final = "matrices that are not square"
+LIBRARY: Final[dict[str, OnCard]] = {
+    "size_vector": OnCard(_always),
+    **{op: OnCard(_plain) for op in (
+        "join", "stack", "mask_update", "compress", "expand", "where", "runtime_size", "random", "update",
+    )},
+    **{op: OnCard(_always) for op in ("fft", "ifft", "rfft", "irfft")},
+    "rotate": OnCard(_plain, place=Place.KERNEL), "reshape_cycle": OnCard(_plain, place=Place.KERNEL),
+    "gather": OnCard(_gather, "sorts of complex numbers", Place.KERNEL),
+    "scan": OnCard(_scan, "complex numbers, functions that are not associative", Place.KERNEL),
+    "key_reduce": OnCard(
+        _key_reduce, "frames, functions that are not `+ × ⌊ ⌈ ∧ ∨`, complex but for `+`", Place.KERNEL,
+    ),
+    "contract": OnCard(_contract, "frames, truth values"), "grade": OnCard(_grade, "complex numbers, matrices in a frame"),
+    "index_of": OnCard(_search, _CELLS), "interval_index": OnCard(_search, _CELLS), "member_of": OnCard(_member, _TWO_KINDS),
+    "match": OnCard(_member, "operands of two kinds"), "first_occurrence": OnCard(_search, "cells, complex"),
+    "inverse": OnCard(_equations, _NOT_SQUARE), "solve": OnCard(_equations, _NOT_SQUARE),
+    "cholesky": OnCard(_equations, "frames"), "det": OnCard(_equations, "frames"),
 }  # fmt: skip
-"""What of an op runs on the host all the same; no op but `gather`, `scan`, `grade` and transforms has a frame there."""
-
-
-def place_of(op: str) -> Place | None:
-    """None: always the host."""
-    return None if op not in LIBRARY else Place.KERNEL if op in KERNELS else Place.CUPY
+"""The library ops on cards; all others always run on the host."""
 
 
 def table() -> list[str]:
     """Where each library op runs, for docs/cards.md."""
     lines = ["| library phase | on a card | on the host |", "|---|---|---|"]
-    for op in sorted(OPS):
-        place = place_of(op)
-        lines.append(f"| `{op}` | {place.value if place else ''} | {OTHERWISE.get(op, '') if place else 'always'} |")
-    return lines
+    lines += [f"| `{op}` | {LIBRARY[op].place.value} | {LIBRARY[op].otherwise} |" for op in sorted(LIBRARY)]
+    return [*lines, "| all others |  | always |"]

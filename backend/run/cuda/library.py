@@ -33,8 +33,8 @@ from .sorting import grade
 
 def compile_library(xp: Any, modules: Modules, phase: LibraryPhase, types: Types) -> Kernel | None:
     """The phase as a kernel; None: the host has to do it."""
-    condition = LIBRARY.get(phase.op)
-    if condition is None or not condition(phase, types.types):
+    row = LIBRARY.get(phase.op)
+    if row is None or not row.condition(phase, types.types):
         return None
     implementation, call, operands = IMPLEMENTATIONS[phase.op], Call(phase, xp, modules, types), phase.args
 
