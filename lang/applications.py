@@ -39,7 +39,7 @@ def checked(binding: Binding, unit: Unit) -> Unit:
     if unit.depth > MAXIMUM_DEPTH:
         raise binding.problem(
             Code.E016, f"this expression nests more than {MAXIMUM_DEPTH} applications", binding.of(unit),
-            notes=("name the inner parts in statements of their own",),
+            notes=("name the inner parts in separate statements",),
         )  # fmt: skip
     return unit
 

@@ -82,31 +82,32 @@ PAGES: dict[str, Page] = {
     ),
     Code.E707: Page(
         "Programs read and write only in the folder of the script and at paths given on the command line. Allow more with "
-        "`--allow-read DIR` and `--allow-write DIR`. URLs are read only where `--allow-read URL` names them or one above.",
+        "`--allow-read DIR` and `--allow-write DIR`. A URL is read only if `--allow-read` names it or a URL above it.",
         "input x : f64[n] ← \"/elsewhere/x.csv\"\n+/x",
         "input x : f64[n] ← \"x.csv\"\n+/x",
         Stage.SHOWN,
     ),
     Code.E708: Page(
-        "The result could not be written: no such folder, no space, or no right to. An output is either complete or absent; "
-        "no partial file is left.",
+        "The result could not be written: the folder does not exist, the disk is full, or the system does not permit it. An "
+        "output is either complete or absent; no partial file is left.",
         "x ← 1 2 3\noutput x",
         "x ← 1 2 3\noutput x",
         Stage.SHOWN,
     ),
     Code.E709: Page(
         "There are three cases, and the message says which. `--max-time` stopped the program while it was loaded, planned, run "
-        "or written (exit 5); nothing was printed. Or it was refused before it ran (exit 4), because it may do more operations "
-        "than this machine could do in that time at any rate. Or the planner had no plan yet when its `--budget` was over "
-        "(exit 5). Give it more time, smaller inputs or fewer steps.",
+        "or written (exit 5); nothing was printed. Or the program was refused before it ran (exit 4), because it may need more "
+        "operations than this machine can do in that time. Or the planner had found no plan when its `--budget` ended "
+        "(exit 5). Allow more time, or use smaller inputs or fewer steps.",
         "x ← 1 2 3\n+/x",
         "x ← 1 2 3\n+/x",
         Stage.SHOWN,
     ),
     Code.E710: Page(
-        "A graphics card, its driver or one of its libraries reported a failure, and the message is theirs; or a cluster has no "
-        "workers, no Rho of this version, or lost too many workers (docs/clusters.md). Nothing was printed and no output was "
-        "written. `rho info` says what was found; without `--devices` and `--cluster` it runs on this machine's processor.",
+        "A graphics card, its driver or one of its libraries reported a failure, which the message quotes. Or a cluster has no "
+        "workers, has another version of Rho, or lost too many workers (docs/clusters.md). Nothing was printed and no output was "
+        "written. `rho info` lists the devices found. Without `--devices` and `--cluster` the program runs on this machine's "
+        "processor.",
         "x ← 1 2 3\n+/x",
         "x ← 1 2 3\n+/x",
         Stage.SHOWN,
@@ -146,15 +147,15 @@ PAGES: dict[str, Page] = {
         "m ← 3 3⍴⍳9\nm[1;2]",
     ),
     Code.W330: Page(
-        "The ranges of all operands are known, and a result may lie outside its type: then it wraps. A u8 has the range of its "
-        "type; i64 and i32 have one where literals, sizes, params or positions bound them. Data without known bounds never "
-        "warns, nor do the functions on bits, nor `n|e`. Convert one operand to a wider type.",
+        "The ranges of all operands are known, and a result may be outside the range of its type; it would wrap. A u8 has the "
+        "range of its type; i64 and i32 have a range if literals, sizes, params or positions bound them. Data without known "
+        "bounds gives no warning, and neither do functions on bits or `n|e`. Convert one operand to a wider type.",
         "input x : u8[n]\n2×x",
         "input x : u8[n]\n2×i64 x",
     ),
     Code.W340: Page(
-        "`f⍣xs` with a vector folds: the state becomes `c f state` for each item c. A vector of one number was a count once, "
-        "and `⍴v` of a vector is one. For a count write the scalar, `⊃⍴v` or `≢v`; the fix does.",
+        "`f⍣xs` with a vector folds: the state becomes `c f state` for each item c. In earlier versions a vector of one number "
+        "was a count, and `⍴v` of a vector v is such a vector. For a count write a scalar, `⊃⍴v` or `≢v`, as the fix does.",
         "v ← 4 5 6\n{⍵+1}⍣(⍴v) ⊢ 0",
         "v ← 4 5 6\n{⍵+1}⍣(⊃⍴v) ⊢ 0",
     ),

@@ -19,14 +19,14 @@ def _block(*lines: str) -> str:
 
 PAGES: dict[str, Page] = {
     Code.SCH101: _shown(
-        "The directives listed cannot all be obeyed, as each is to come before the next or wants the same value elsewhere. "
-        "Drop one of them; only those that conflict are shown.",
+        "The directives listed cannot all be obeyed: they order values in a cycle, or place one value in two ways. Only "
+        "directives that conflict are shown. Remove one of them.",
         _block("print a before d", "d before a"),
         _block("print a before d"),
     ),
     Code.SCH102: _shown(
-        "A value cannot be computed before what it is made of. The message shows the directive and the chain of values "
-        "against it.",
+        "A value cannot be computed before the values it depends on. The message shows the directive and the chain of "
+        "dependences that contradicts it.",
         _block("a before x"),
         _block("x before a"),
     ),
@@ -48,13 +48,13 @@ PAGES: dict[str, Page] = {
         _block("place a on gpu"),
     ),
     Code.SCH106: _shown(
-        "No plan reaches the deadline or keeps to the limit: the message gives a lower bound that holds for every plan.",
+        "No plan meets the deadline or the limit. The message gives a lower bound that holds for every plan.",
         _block("deadline 1ns"),
         _block("deadline 1s"),
     ),
     Code.SCH107: _shown(
-        "The schedule names a value the program does not define or a device the topology does not have. A near name is "
-        "offered.",
+        "The schedule names a value that the program does not define, or a device that the profile does not have. The message "
+        "offers a similar name.",
         _block("place aa on gpu"),
         _block("place a on gpu"),
     ),
@@ -95,8 +95,8 @@ PAGES: dict[str, Page] = {
         "⍝ rho plan p.rho --prove\n1+1",
     ),
     Code.SCH303: _shown(
-        "This is a bug in Rho, not in the program. One of the ways in which plans are sought failed, or made a plan that the "
-        "verifier refused; the best plan of the others is used, and it is valid. Please report the notes, which say what failed.",
+        "This is a bug in Rho, not in the program. A strategy of the planner failed, or made a plan that the verifier refused. "
+        "The best plan of the other strategies is used, and it is valid. Please report the notes, which say what failed.",
         "⍝ rho plan p.rho\n1+1",
         "⍝ rho plan p.rho --fast, which searches less\n1+1",
     ),

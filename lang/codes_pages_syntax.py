@@ -116,7 +116,7 @@ PAGES: dict[str, Page] = {
         "⎕IO←1\nx ← 3",
     ),
     Code.E019: Page(
-        '`use name` finds `name.rho` of the standard library; `use "./file.rho"` finds a file beside this one.',
+        '`use name` finds `name.rho` of the standard library; `use "./file.rho"` finds a file in the folder of this one.',
         "use statistics",
         "use stats",
     ),

@@ -159,7 +159,7 @@ def _mismatched(spelled: Spelled, opener: int, closer: int) -> Diagnostic:
 def _too_deep(spelled: Spelled, opener: int) -> Diagnostic:
     return Diagnostic(
         Code.E016, f"brackets are nested more than {MAXIMUM_NESTING} deep", spelled.span(opener, opener + 1),
-        notes=("name the inner parts in statements of their own",),
+        notes=("name the inner parts in separate statements",),
     )  # fmt: skip
 
 

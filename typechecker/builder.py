@@ -123,7 +123,7 @@ class Builder(Conversions):
         """E610 for a size that no reader and no proof can follow; every rule adds little, so this bounds them all."""
         if all(size.is_simple() for type in types for size in type.shape):
             return False
-        self.error(Code.E610, "the length of an axis is too long a formula here", span,
+        self.error(Code.E610, "the formula for the length of an axis is too long here", span,
                    notes=("it grows with every step: each joins or drops parts of the step before",))  # fmt: skip
         return True
 

@@ -45,7 +45,7 @@ def _with_option(found: Diagnostic, sources: Mapping[str, Source], inputs: Mappi
     declared = None if source is None or found.code not in _OF_FILES else _INPUT.match(source.text, found.span.start)
     if declared is None or declared[1] not in inputs:
         return found
-    return replace(found, notes=(*found.notes, f"the file is that of `--in {declared[1]}={inputs[declared[1]]}`"))
+    return replace(found, notes=(*found.notes, f"the file was given by `--in {declared[1]}={inputs[declared[1]]}`"))
 
 
 _OF_FILES = frozenset({Code.E704, Code.E705, Code.E706})

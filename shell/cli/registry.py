@@ -33,13 +33,13 @@ FORMAT_RESULT = Option(("--format",), Takes.VALUE, "FORMAT", "text or json", ("t
 INPUT = Option(("--in",), Takes.VALUES, "NAME=PATH", "read input NAME from PATH (`-`, `-:csv`: standard input);"
                " one --in for each input", file=READ)
 SET = Option(("--set",), Takes.VALUES, "PARAM=VALUE", "give a param another value")
-ALLOW_READ = Option(("--allow-read",), Takes.VALUES, "DIR", "files under DIR may be read too; a URL: it and those below it")
-ALLOW_WRITE = Option(("--allow-write",), Takes.VALUES, "DIR", "outputs may be written only under such DIRs")
+ALLOW_READ = Option(("--allow-read",), Takes.VALUES, "DIR", "also permit reading files under DIR; if DIR is a URL, URLs under it")
+ALLOW_WRITE = Option(("--allow-write",), Takes.VALUES, "DIR", "permit writing outputs only under DIR")
 MAX_MEMORY = Option(("--max-memory",), Takes.VALUE, "BYTES", "refuse a program whose peak memory exceeds this (500MB, 2GiB)")
-MAX_TIME = Option(("--max-time",), Takes.VALUE, "SECONDS", "refuse what cannot end in this time; stop a program that runs longer")
+MAX_TIME = Option(("--max-time",), Takes.VALUE, "SECONDS", "refuse a program that cannot end in this time; stop a longer run")
 VERIFY = Option(("--verify",), Takes.NOTHING, "", "run on the reference interpreter too and compare every result")
 OBJECTIVE = Option(
-    ("--objective",), Takes.VALUES, "WHAT", "what the plan is for, most important first",
+    ("--objective",), Takes.VALUES, "WHAT", "what the plan minimises, most important first",
     ("latency", "throughput", "energy", "machines", "syncs"),
 )  # fmt: skip
 BUDGET = Option(("--budget",), Takes.VALUE, "SECONDS", "about how long to search (5)")
@@ -51,11 +51,11 @@ STRATEGY_NAMES = (
     "slivers",
 )  # fmt: skip
 """Of `backend.schedule.solve.recipe`, which is imported only when something is planned."""
-WITHOUT = Option(("--without",), Takes.VALUES, "STRATEGY", "plan without a strategy of the planner, to see what it earns",
+WITHOUT = Option(("--without",), Takes.VALUES, "STRATEGY", "plan without a strategy of the planner, to see its effect",
                  STRATEGY_NAMES)
 REQUIRE_OPTIMAL = Option(("--require-optimal",), Takes.NOTHING, "", "a plan that is not proved optimal is an error (exit 5)")
-CLUSTER = Option(("--cluster",), Takes.VALUE, "WHERE", "on workers: local:2, tcp://HOST:PORT or a scheduler.json")
-SIZE = Option(("--size",), Takes.VALUES, "NAME=N", "a size or a param; others come from the headers of its data")
+CLUSTER = Option(("--cluster",), Takes.VALUE, "WHERE", "use workers: local:2, tcp://HOST:PORT or a scheduler.json")
+SIZE = Option(("--size",), Takes.VALUES, "NAME=N", "a size or a param; other sizes come from the headers of the data")
 LIMITS = (INPUT, SET, ALLOW_READ, MAX_MEMORY, MAX_TIME)
 
 
@@ -95,15 +95,15 @@ VERBS: tuple[Verb, ...] = (
             Option(("--analyze",), Takes.NOTHING, "", "report the predicted and the measured cost of the run"),
             Option(("--devices",), Takes.VALUE, "NAME|FILE", "plan for a device profile, shipped or in a file",
                    file=READ),
-            Option(("--simulate",), Takes.NOTHING, "", "its devices are declared: run here, each held to its memory, and say"
-                   " what time they would take"),
+            Option(("--simulate",), Takes.NOTHING, "", "run here as if on declared devices: keep each within its memory, and"
+                   " print the predicted time"),
             Option(("--plan",), Takes.VALUE, "PLAN", "run a plan that `rho plan -o PLAN` made", file=READ),
             CLUSTER,
-            Option(("--restarts",), Takes.VALUE, "N", "how often a run begins again after the loss of a worker (3)"),
+            Option(("--restarts",), Takes.VALUE, "N", "how often a run may begin again after a worker was lost (3)"),
             OBJECTIVE, BUDGET, PROVE, FAST, WITHOUT, REQUIRE_OPTIMAL,
             Option(("--plot",), Takes.VALUES, "[KIND:]NAME[,NAME…][=FILE]", "draw it here, or into a .png or .svg file; KIND is"
                    " line, bars, scatter or hist; of several names the first is the x axis", file=WRITTEN),
-            Option(("--plot-size",), Takes.VALUE, "WxH", "columns and lines, in files pixels"),
+            Option(("--plot-size",), Takes.VALUE, "WxH", "columns and lines; for a file, pixels"),
             Option(("--trace",), Takes.VALUE, "FILE", "save when each phase ran, to open in Perfetto", file=WRITTEN),
             MAX_MEMORY, MAX_TIME, ALLOW_READ, ALLOW_WRITE,
         ),
@@ -134,8 +134,8 @@ VERBS: tuple[Verb, ...] = (
         ),
         (FORMAT_CHECK, JSON, STRICT, Option(("--watch",), Takes.NOTHING, "", "check again whenever a file changes"),
          Option(("--devices",), Takes.VALUE, "NAME|FILE", "check schedule blocks for a device profile, too", file=READ),
-         Option(("--fix",), Takes.NOTHING, "", "apply the fixes that messages offer, as long as errors do not become more"),
-         Option(("--diff",), Takes.NOTHING, "", "show what --fix would change and write nothing; exit 1 if anything")),
+         Option(("--fix",), Takes.NOTHING, "", "apply the fixes that messages offer, unless they add errors"),
+         Option(("--diff",), Takes.NOTHING, "", "show what --fix would change, write nothing; exit 1 if anything")),
         1, None,
     ),
     Verb(
@@ -168,10 +168,10 @@ VERBS: tuple[Verb, ...] = (
             Option(("--contention",), Takes.VALUE, "off|group", "off: links carry any number at once", ("off", "group")),
             CLUSTER, OBJECTIVE, BUDGET, PROVE, FAST, WITHOUT, REQUIRE_OPTIMAL,
             Option(("--pareto",), Takes.VALUE, "time,WHAT", "plans that trade time for energy, machines, syncs or throughput"),
-            Option(("--points",), Takes.VALUE, "N", "at most so many of them (8)"),
-            Option(("--deadline",), Takes.VALUE, "TIME", "the best plan for the objective of those that end by then (20ms)"),
+            Option(("--points",), Takes.VALUE, "N", "at most N plans on the front (8)"),
+            Option(("--deadline",), Takes.VALUE, "TIME", "the best plan for the objective that ends within TIME (20ms)"),
             Option(("--point",), Takes.VALUE, "N", "take the N-th plan of the front"),
-            Option(("--weights",), Takes.VALUE, "time=W,WHAT=W", "take the plan of the least weighted sum (seconds, joules, …)"),
+            Option(("--weights",), Takes.VALUE, "time=W,WHAT=W", "take the plan with the least weighted sum of objectives"),
             Option(("--check",), Takes.VALUE, "PLAN", "verify a stored plan; with --prove, prove again that it is optimal",
                    file=READ),
             Option(("--explain-cut",), Takes.VALUE, "NAME|LINE", "what a phase costs by axis and number of shards"),
@@ -185,7 +185,7 @@ VERBS: tuple[Verb, ...] = (
         (
             ("rho estimate examples/kmeans.rho", "on this machine, for the sizes of its data"),
             ("rho estimate wave.rho --size n=2048 --size steps=50", "for other sizes; no data is needed"),
-            ("rho estimate wave.rho --size n=2048 --devices here,laptop,workstation", "profiles beside each other"),
+            ("rho estimate wave.rho --size n=2048 --devices here,laptop,workstation", "compare profiles"),
         ),
         (
             SIZE,

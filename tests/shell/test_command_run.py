@@ -86,4 +86,4 @@ def test_a_file_is_told_by_its_option(rho: Rho, tmp_path: Path, verb: str, name:
         (tmp_path / name).write_text(text, encoding="utf-8")
     ran = rho(verb, str(tmp_path / "p.rho"), "--in", f"x={tmp_path / name}")
     assert ran.code != 0 or (verb, name) == ("plan", "bad.csv")
-    assert ran.code == 0 or f"= the file is that of `--in x={tmp_path / name}`" in ran.err
+    assert ran.code == 0 or f"= the file was given by `--in x={tmp_path / name}`" in ran.err

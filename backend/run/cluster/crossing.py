@@ -1,11 +1,11 @@
-"""What of a run goes between processes: values of transfers, fences that others wait for, and sizes that only the run knows.
+"""Messages of a run between processes: values of transfers, fences that others wait for, and sizes known only during the run.
 
-The source of a transfer pushes it as soon as its queue comes there; at the target its arrival is a fence of its own, so that
-waiting, failing and stopping are as anywhere else (`threads`).  A size that a step finds goes along with whatever is sent next,
-and on from there, so that whoever knows of the step knows the size.
+The source of a transfer sends it as soon as its queue reaches the step.  At the target the arrival is a fence, so waiting,
+failing and stopping work as in one process (`threads`).  A size that a step finds is sent with the next message, and each
+receiver passes it on.  So every process that knows of the step knows the size.
 
-Note [At rest].  After a failure of the program all queues go on as far as they come.  They have when every process only waits and
-nothing is on its way: as many messages have come as were sent, twice in a row.
+Note [At rest].  After a failure of the program all queues run as far as they can.  This phase is over when every process only
+waits and no message is in transit: the numbers of messages sent and received agree, twice in a row.
 
 Neighbours: `wire`, `shares`, `holding`, `home` and `resident` (who make one for a run).
 """

@@ -1,8 +1,7 @@
-"""What a worker holds from one run of a program to the next, so that it is not sent again: values that the plan leaves
-on it (`keep`).
+"""Values that the plan keeps on a worker (`keep`): it holds them from one run to the next, so they are not sent again.
 
-A value is known by a digest of its bytes, which whoever sends it computes in every run: an array that was changed in place is
-another value.  A worker says what it holds when it is taken for a run, and lets it go when another program runs on it.
+A value is identified by a digest of its bytes, which its sender computes in every run; an array that was changed in place is
+another value.  A worker reports what it holds when a run acquires it, and releases it when another program runs there.
 
 Neighbours: `shares` (which transfers are kept), `crossing` (sends and takes them), `resident` (has one).
 """

@@ -1,10 +1,10 @@
-"""The home of a cluster's runs: takes workers for itself, ships plans, runs its own queues, and begins again after a loss.
+"""The home process of a cluster's runs: it acquires workers, sends plans, runs its own queues, and restarts after a loss.
 
-A run is of one *epoch*: a name that all its messages carry.  When a worker is lost, home ends the epoch on the others, plans for
-those who are left and runs the program again from its inputs, which home still has.  Values cannot differ, since the order of
-sums follows from shapes.
+A run has one *epoch*, a name that all its messages carry.  When a worker is lost, home ends the epoch on the other workers.  It
+then plans for the workers that are left, and runs the program again from its inputs, which home still has.  The results cannot
+differ, because the order of sums follows from shapes.
 
-Workers are taken in one order by all homes, so that two homes never wait for each other.
+All homes acquire workers in the same order, so two homes never deadlock.
 
 Neighbours: `membership` (who is there), `resident` (the other end), `crossing`, `shipping`.
 """

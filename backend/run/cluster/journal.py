@@ -1,8 +1,8 @@
-"""When the steps of a run took place in each process, told to who observes it in home's time.
+"""The times at which steps of a run took place in each process, converted to home's clock for an observer.
 
-Clocks of two machines are never compared.  A worker counts from when it hears of the run to when it says that it has ended; home
-knows when it sent the one and heard the other, and lays the worker's time in the middle of its own.  So a worker's times are
-wrong together, by at most half of what the two messages took.
+Clocks of two machines are never compared.  A worker measures from the message that starts the run to the message that ends it.
+Home knows when it sent the first and received the second, and centres the worker's interval in its own.  So all times of a worker
+have the same error, at most half of the time of the two messages.
 
 Neighbours: `home` and `resident` (keep one each for a run that is observed), `machine` (what is told).
 """

@@ -1,7 +1,7 @@
-"""What messages of some sizes take to a resident, on a connection such as runs have: encrypted where they are, and through the
-same code.
+"""The time of messages of several sizes to a resident, on a connection like those of a run: the same code, and the same
+encryption.
 
-A probe is an array that the other end answers with a few bytes once it has all of it.  All times are of the clock of who sends.
+A probe is an array; the other end answers with a few bytes when it has received all of it.  All times are of the sender's clock.
 
 Neighbours: `wire`, `resident` (answers, and probes for home), `calibrate` (says who probes whom).
 """

@@ -1,8 +1,8 @@
 """The members of a cluster as a profile: home, and every worker as a device.
 
-Links have the figures that were measured (`calibrate`).  Where a worker did not answer they are declared ones: those of a
-loopback where both ends are on one machine, else of ten-gigabit Ethernet.  Workers have this machine's tables.  Files that all
-see (`seeing`) are a store, with a link to each device by what reading took there.
+Links have measured figures (`calibrate`).  If a worker did not answer, they have declared ones: of a loopback if both ends are on
+one machine, else of ten-gigabit Ethernet.  Workers have this machine's tables.  Files that all processes see (`seeing`) are a
+store, with a link to each device whose figures are measured reads.
 
 Neighbours: `home` (plans for it), `membership` (who is there), `devices.profile`.
 """

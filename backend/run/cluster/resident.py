@@ -1,8 +1,8 @@
-"""What lives in a worker process: a port, programs that were sent, and the run that it takes part in.
+"""The resident of a worker process: a port, the programs that were sent to it, and its current run.
 
-Whoever knows the token of a resident may come in, as home or as another worker of a run.  One home at a time has the resident
-for itself; others stand in line, and the lease ends with the connection, so that nobody waits for a home that is dead.  A run
-ends when all its queues have, when home says stop, or when home is lost.
+A connection with the resident's token is accepted, as home or as another worker of a run.  One home at a time leases the
+resident, and others wait in a queue.  The lease ends with the connection, so nobody waits for a dead home.  A run ends when all
+its queues have ended, when home stops it, or when home is lost.
 
 Neighbours: `membership` (starts one in every worker), `home` (the other end), `crossing`.
 """

@@ -1,4 +1,4 @@
-"""Which files every process of a cluster has, the very same, and how quickly each reads them.
+"""Files that are the same for every process of a cluster, and how fast each process reads them.
 
 Neighbours: `home` (whose workers are asked), `sights` (what each answers), `profile` (makes a store of it).
 """

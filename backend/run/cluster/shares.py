@@ -1,12 +1,12 @@
 """Which steps of a plan each process runs.
 
-A queue of a device is its process's.  A queue of a channel is run by every process that its transfers start or end at: each
-takes the transfers that it sends or receives, the frees of its devices, and every wait and fence, so that a fence of the queue
-is passed when what was before it is done at both ends.  The order of each part is that of the queue, so who waits for whom is
-as in one process.
+The queue of a device is run by the process of the device.  The queue of a channel is run by every process at which its transfers
+start or end.  Each takes the transfers that it sends or receives, the frees of its devices, and all waits and fences; so a fence
+of the queue passes when all steps before it are complete at both ends.  Each part keeps the order of the queue, so the waits are
+the same as in one process.
 
-A store is everywhere: who takes something from it reads it.  What a store's own queue does is to say where its values lie, which
-home does for all.
+A store is available to every process, and the receiver of a transfer from it reads the file.  The queue of a store only states
+where its values are, which home does for all.
 
 Neighbours: `crossing` (asks), `run.others`.
 """

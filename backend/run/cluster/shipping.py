@@ -1,7 +1,7 @@
-"""A program with its plan as text, and back: what a worker is sent, and what it makes of it.
+"""A program with its plan as text, and back: what home sends, and how a worker reads it.
 
-A worker checks, lowers and binds the program anew, as the loader of a stored plan does, and judges the plan before it runs.  Both
-ends must be the same Rho, to the letter.
+A worker checks, lowers and binds the program again, as the loader of a stored plan does, and verifies the plan before it runs.
+Both ends must have exactly the same source of Rho.
 
 Neighbours: `home` (ships), `resident` (unpacks), `schedule.plan.stored`.
 """

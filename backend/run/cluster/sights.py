@@ -1,4 +1,4 @@
-"""Which files a process has, the very same as home, and how quickly it reads them.
+"""Files of a process that are the same as home's, and how fast the process reads them.
 
 Neighbours: `seeing` (asks every process of a cluster), `resident` (answers), `files.stored` (marks).
 """

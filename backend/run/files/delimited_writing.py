@@ -70,7 +70,7 @@ def require_table(kind: Kind, shape: tuple[int, ...]) -> None:
     if len(shape) > 2:
         raise FileTrouble(Code.E708, f"has {len(shape)} axes, a table has two", "write it to an npy file")
     if shape[1:] == (0,):
-        raise FileTrouble(Code.E708, "has no columns, which a table cannot say", "write it to an npy file")
+        raise FileTrouble(Code.E708, "has no columns, which a table cannot express", "write it to an npy file")
 
 
 def texts(delimiter: str, kind: Kind, values: Any) -> Iterator[str]:

@@ -1,7 +1,7 @@
-"""Rows of a file whose items come in order, some at a time: text, groups of rows, chunks.
+"""Ranges of rows of a file that is read in order: text, row groups, chunks.
 
-What has been read and is still wanted is kept; what lies before that is read again, from its chunk where the format has such,
-else from the start of the file.
+Rows that have been read and are still needed are kept.  Rows before these are read again, from their chunk if the format has
+chunks, else from the start of the file.
 
 Neighbours: `npy_rows` (rows that are read where they lie), `rows` (which formats), every codec's `blocks`.
 """

@@ -1,4 +1,4 @@
-"""What reading and writing a file takes beside its array, in bytes, before it is done: part of the planned peak.
+"""The bytes that reading and writing a file take in addition to its array, known beforehand: part of the planned peak.
 
 Every figure is a bound: some blocks, or less where the data are less.  `tests/soak/test_files_memory.py` compares them with
 what processes take.

@@ -53,7 +53,7 @@ def require_storable(kind: Kind, shape: tuple[int, ...]) -> None:
     if len(shape) > 2:
         raise FileTrouble(Code.E708, f"has {len(shape)} axes, a table has two", "write it to an npy file")
     if shape[1:] == (0,) and kind is not Kind.CHAR:
-        raise FileTrouble(Code.E708, "has no columns, which a table cannot say", "write it to an npy file")
+        raise FileTrouble(Code.E708, "has no columns, which a table cannot express", "write it to an npy file")
 
 
 def require_table(columns: Sequence[Column]) -> None:

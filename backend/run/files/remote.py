@@ -1,8 +1,8 @@
-"""Inputs that lie elsewhere: `http://…` and other URLs that fsspec reads, of which a range of bytes is fetched at a time.
+"""Inputs at URLs: `http://…` and other URLs that fsspec reads, fetched by byte ranges.
 
-Nothing is cached but the range that was fetched last, which grows while a file is read in order.  Servers are told to compress
-nothing, are followed to no other place, and may be silent for `PATIENCE` seconds.  A file is the same as long as its server
-says the same of it (its size, `ETag`, `Last-Modified`).
+Only the last range is cached, and ranges grow while a file is read in order.  Servers are asked not to compress, redirections are
+not followed, and a server may be silent for `PATIENCE` seconds.  A file is identified by what its server reports: size, `ETag`
+and `Last-Modified`.
 
 The one module that knows fsspec and aiohttp.  Neighbours: `content` (opens URLs as it opens files), `lang.urls`.
 """

@@ -1,4 +1,4 @@
-"""Which inputs can be read some rows at a time, and how.
+"""Inputs that can be read a range of rows at a time, and how.
 
 Neighbours: `npy_rows`, `in_order` (the two ways); `backend.run.streams` reads so; `reading` reads whole.
 """

@@ -1,8 +1,8 @@
-"""Which outputs can be written some rows at a time, and how.
+"""Outputs that can be written a slab at a time, and how.
 
-A sink is a new file of items of `kind`, which come a slab after the other: `begin`, `put(slab, axis, first)`, `end`, or
-`discard`.  It has what a value has to be spoken of, and no data; its type says `beside`, the bytes of memory that writing takes,
-and `any_axis`, whether slabs may lie along any axis and come in any order, or are rows that come in order.
+A sink is a new file of items of `kind`, written slab by slab: `begin`, `put(slab, axis, first)`, `end`, or `discard`.  It has the
+type and shape of a value, and no data.  The sink's class states `beside`, the bytes of memory that writing takes, and `any_axis`:
+whether slabs may be along any axis in any order, or are rows in order.
 
 Neighbours: `placed_rows`, `ordered_rows` (the ways); `backend.run.streams` writes so; `writing` writes whole; `rows` reads.
 """

@@ -1,7 +1,8 @@
-"""Inputs that stay in their files until a device wants a part of them, on whichever machine that device is.
+"""Inputs that stay in their files until a device needs a part of them, on any machine.
 
-Whoever reads must see the file that home has seen: its *mark*, which is its size, when it was written and what it begins with (of
-a folder: of all files in it).  A path is followed by nobody: where it leads elsewhere on another machine, there is no such file.
+The reader must see the same file as home.  A file is identified by its *mark*: its size, its time of writing and a digest of its
+first bytes (of a folder: the sizes and times of all files in it).  Links are not followed: a path that leads through a link
+counts as a missing file.
 
 Neighbours: `rows` (reads), `cluster.home` (asks workers for marks), `cluster.resident` (answers, and reads).
 """

@@ -1,4 +1,4 @@
-"""Zip archives whose members are stored as they are: where each lies is known before any of them is written.
+"""Zip archives with uncompressed members: the offset of each is known before any of them is written.
 
 The layout is that of APPNOTE.TXT, and byte for byte what `zipfile` writes; large archives have the fields of 64 bits.
 

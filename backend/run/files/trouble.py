@@ -1,4 +1,4 @@
-"""What a codec raises before anybody knows which line of the program asked for the file.
+"""The error that a codec raises without knowing which line of the program asked for the file.
 
 Codecs know the format, not the program: they raise `FileTrouble`, and `files` adds the span and the path and raises
 `RunFailed` (E704 unreadable, E705 damaged, E708 not written) or `Refused` (E706 disagrees with its declared type).

@@ -1,8 +1,8 @@
 """How values follow the stored inputs: along which axis, in which pass, and where each pass ends.
 
-A value *flows* along an axis if a tile of it needs little more than a tile of the inputs; nothing of it is ever whole.  A
-flow ends in a `Sink`: partial results are joined, tiles are collected into a value that fits, or written to a store.  What
-needs a value that is there only after a pass is in the next one, which reads the inputs again and makes again what flows.
+A value *flows* along an axis if a tile of it needs little more than a tile of the inputs; it is never whole in memory.  A flow
+ends in a `Sink`: partial results are joined, tiles are collected into a value that fits, or tiles are written to a store.  A
+phase that needs the result of a pass is in the next pass, which reads the inputs again and computes the flowing values again.
 
 Note [Following].  Whether a phase follows its operands is not derived from its kind: every way in which devices may cut it
 (`sharding.cuts_of`) is tried, and followed if eight boxes along the cut all need a small part of each operand that flows.

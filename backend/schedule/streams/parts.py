@@ -1,7 +1,7 @@
-"""Small boxes of values that flow, where a phase needs nothing else of them: the middle of what is sorted, the last row.
+"""Small boxes of flowing values, where a phase needs only these: the middle of a sorted vector, the last row.
 
-Such a phase may have no axis along which tiles could follow each other, or read a tile and what is far from it (`x-x[0]`).  So a
-phase of its own takes each box, which follows the value and is collected, and the phase reads that.
+Such a phase may have no axis to be tiled along, or may read a tile and a row far from it (`x-x[0]`).  So a separate phase takes
+each box.  It flows with the value, its box is collected, and the original phase reads the box.
 
 Neighbours: `flow` (says where), `planning` (asks), `graph.restriction` (reads of boxes), `scratch`, `selections`.
 """

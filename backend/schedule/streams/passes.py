@@ -1,7 +1,7 @@
 """Passes over stored inputs as data, and the rows of every value that a tile of a pass needs.
 
-Demands go backwards from the sinks' boxes through the phases; of a value that several phases read, the tile has the hull of what
-they need, so the halo of a window is made again with each tile.
+Demands are propagated backwards from the boxes of the sinks through the phases.  If several phases read a value, its tile is the
+hull of their demands, so the halo of a window is computed again with each tile.
 
 Neighbours: `carries` (phases in order), `flow` (finds the passes), `tiles` (the graph of a tile), `planning`, `judge`.
 """

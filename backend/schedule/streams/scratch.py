@@ -1,8 +1,8 @@
-"""Values that are ordered on disk: runs of sorted tiles in a scratch file, which are merged as they are read.
+"""Values that are sorted on disk: runs of sorted tiles in a scratch file, which are merged while they are read.
 
-A grade that cannot be whole, or the sort that stands for it, becomes an output and an input of one name: what is put out is
-written as sorted runs, and what comes in is their merge, in the stable order that it has in memory.  So the passes before and
-after are planned, judged and run as those of any other store.
+A grade that does not fit in memory, or the sort that replaces it, becomes an output and an input of the same name.  The output is
+written as sorted runs; the input is their merge, in the same stable order as in memory.  So the passes before and after it are
+planned, verified and run like those of any other store.
 
 Neighbours: `planning` (asks), `backend.run.streams.sorting` (writes and merges the runs).
 """

@@ -1,8 +1,8 @@
-"""What masks select from stored inputs: a stage of its own, since the sizes of all that follows are known only after it.
+"""Selections by masks from stored inputs: a separate stage, because the sizes of later values are known only after it.
 
-The graph of a stage computes masks and items, and puts out, tile by tile, what is selected; it goes to a scratch store, one for
-each `compress` or `where` of the mask.  In the graph that is left these stores are inputs, and the size that was defined is a
-number: what was counted, or while the program is planned the most that it can be.
+The graph of a stage computes masks and items and writes the selected items, tile by tile, to a scratch store, one for each
+`compress` or `where` of the mask.  In the remaining graph these stores are inputs, and the size of the selection is a number: the
+count, or its greatest value while the program is planned.
 
 Neighbours: `planning` (asks, and plans both), `carries` (how selecting phases are cut), `backend.run.streams.selecting` (the
 stores), `shell.execution.streaming` (runs the stages of a program).

@@ -1,8 +1,8 @@
 """The graph of one tile, an ordinary bound graph.
 
-What flows has the extents of the tile, inputs are its rows (by their names), whole values (`whole`), where tiles start (`start`)
-and what the tile before left (`state`), and every result that leaves it is an output.  So it is planned by `one_device` and run
-as any other; tiles of the same extents share one.
+Flowing values have the extents of the tile.  Its inputs are its rows (by their names), whole values (`whole`), the start of the
+tile (`start`) and the state that the tile before left (`state`).  Its outputs are all results that are used outside it.  So
+`one_device` plans it and it runs like any other graph; tiles of the same extents share one graph.
 
 Neighbours: `passes` (which rows), `carries` (phases in order), `graph.restriction`, `planning`, `backend.run.streams`.
 """
