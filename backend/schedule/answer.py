@@ -1,4 +1,4 @@
-"""What planners make of a problem: a schedule with its ticks, and what is known of it; or why there is none.
+"""What planners make of a problem: a schedule, the decisions that led to it, and what is known of it; or why there is none.
 
 Pure data, integers only.  Neighbours: `problem` (what is asked, and what a schedule means), `solve` (makes answers), `verify`.
 """
@@ -56,17 +56,43 @@ class Transfer:
     partial: bool = False
 
 
+Mode: TypeAlias = tuple[tuple[int, int], ...]
+"""(device, rows) in the order of rows; an atomic phase has one entry with 1 row.  A device that comes again has chunks."""
+
+
+class Queueing(Enum):
+    APPEND = "append"  # a device runs its shards in the order of priority
+    INSERT = "insert"  # a shard may fill an earlier gap
+
+
+class Sending(Enum):
+    LATE = "late"  # channels are claimed when a consumer is placed
+    EARLY = "early"  # channels are claimed as soon as the producer is placed
+
+
+@dataclass(frozen=True, slots=True)
+class Decisions:
+    """`modes` by phase; `priority` names every phase once (it is put into a legal order if it is not one)."""
+
+    modes: tuple[Mode, ...]
+    priority: tuple[int, ...]
+    queueing: Queueing = Queueing.APPEND
+    sending: Sending = Sending.LATE
+
+
 Placed: TypeAlias = Shard | CombineStep | Transfer
 """What a schedule holds, each once."""
 
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """Everything with its ticks.  Shards of a phase are in order of rows; lists are sorted by (start, phase, device)."""
+    """Everything with its ticks.  Shards of a phase are in order of rows; lists are sorted by (start, phase, device).
+    `decisions`: those that were laid out to it, if any were; no part of what it is."""
 
     shards: tuple[Shard, ...]
     combines: tuple[CombineStep, ...]
     transfers: tuple[Transfer, ...]
+    decisions: Decisions | None = field(default=None, compare=False, repr=False)
 
     @property
     def makespan(self) -> int:

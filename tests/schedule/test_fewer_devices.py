@@ -11,7 +11,7 @@ from rho import backend
 from rho.backend.devices.profile import LinkProfile, Profile
 from rho.backend.devices.shipped import load_profile
 from rho.backend.devices.tables import Table
-from rho.backend.schedule.problem import DeviceGroup, Link, PhaseTask, Problem, Ticks
+from rho.backend.schedule.problem import DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem, Ticks
 from rho.backend.schedule.program.planning import plan_program
 from rho.backend.schedule.solve import plan_problem
 from rho.backend.schedule.solve.budget import Budget
@@ -92,3 +92,25 @@ def test_a_sliver_that_helps_by_less_than_a_hundredth_goes_and_one_that_helps_mo
         SLIVERS.run(context)
         assert context.found.schedule is not None
         assert len(context.found.schedule.shards) == left, own
+
+
+def test_a_sliver_goes_though_first_starts_do_not_tell_who_sends_first() -> None:
+    """`late` is placed first and needs what is sent first; `cut` starts before it at home, and elsewhere waits for much."""
+    devices = (DeviceGroup("home", "k", home=True), *(DeviceGroup(name, "k") for name in ("a", "b", "c")))
+    links = tuple(Link(name, "home", name, bytes_per_tick=Fraction(1), group="bus") for name in ("a", "b", "c"))
+    atomic = {ticks: {"k": Ticks(((1, ticks),))} for ticks in (0, 190)}
+    tasks = (
+        PhaseTask("much", atomic[0], out_bytes=100), PhaseTask("little", atomic[0], out_bytes=10), PhaseTask("late", atomic[190]),
+        PhaseTask("cut", {"k": Ticks(((1, 5), (1000, 5)))}, rows=1000),
+        PhaseTask("sliver", {"k": Ticks(((1, 1), (1000, 50)))}, rows=1000),
+    )  # fmt: skip
+    one = Problem(devices, links, tasks, (Edge(PhaseIndex(1), PhaseIndex(2)), Edge(PhaseIndex(0), PhaseIndex(3))))
+    timer = Timer(one)
+    context = Context(one, QUICK, timer, Costs(timer), plan_other=plan_problem)
+    home = ((0, 1),)
+    modes = (home, home, ((2, 1),), ((0, 500), (1, 500)), ((0, 3), (3, 997)))
+    context.found.offer(timer.lay_out(Decisions(modes, (0, 1, 2, 3, 4))))
+    assert context.found.schedule is not None and context.found.schedule.makespan == 200
+    SLIVERS.run(context)
+    assert context.found.schedule.makespan == 200
+    assert decisions_of(one, context.found.schedule).modes[4] == ((3, 1000),)

@@ -8,10 +8,12 @@ import pytest
 from share import share
 
 from rho.backend.schedule.problem import DeviceGroup, Edge, PhaseIndex, PhaseTask, Problem, Ticks
+from rho.backend.schedule.solve import plan_problem
+from rho.backend.schedule.solve.budget import Budget
 from rho.backend.schedule.timeline.expand import expand
 from rho.backend.schedule.timeline.graph import StepGraph, starts_in
 from rho.backend.schedule.timeline.memory import buffers, memory, overflow
-from rho.backend.schedule.timeline.timing import Decisions, Timer, lay_out
+from rho.backend.schedule.timeline.timing import Decisions, Timer, decisions_of, lay_out
 from rho.backend.schedule.verify.schedules import memory_in_use, verify_schedule
 
 from .drawn import decisions_for, problem_of
@@ -73,3 +75,25 @@ def test_the_largest_operand_that_dies_gives_its_place() -> None:
     graph = graph_of(problem, decisions)
     levels = memory(graph, starts_in(graph, schedule), buffers(graph))[0].levels
     assert levels == ((0, 60), (1, 160), (2, 120), (3, 160), (4, 100))
+
+
+@pytest.mark.parametrize("seed", share(range(300), seed=2))
+def test_decisions_of_a_schedule_give_it_again(seed: int) -> None:
+    """Also the order in which links send, which no order of first starts tells."""
+    random = Random(seed)
+    problem = problem_of(random, 8)
+    timer = Timer(problem)
+    for _ in range(4):
+        schedule = timer.lay_out(decisions_for(random, problem))
+        if schedule is not None:
+            assert timer.lay_out(decisions_of(problem, schedule)) == schedule
+
+
+@pytest.mark.parametrize("seed", share(range(120), seed=3))
+def test_a_found_schedule_is_laid_out_again_by_its_own_decisions(seed: int) -> None:
+    problem = problem_of(Random(seed), 8)
+    found = plan_problem(problem, Budget(60, 0)).schedule
+    if found is not None and problem.phases:
+        assert found.decisions is not None
+        again = lay_out(problem, found.decisions)
+        assert again is not None and again.makespan == found.makespan

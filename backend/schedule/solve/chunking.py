@@ -13,10 +13,9 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
-from ..answer import Schedule
+from ..answer import Decisions, Mode, Schedule
 from ..constraints import restrictions
 from ..problem import LimitMemory, Problem
-from ..timeline.prepared import Decisions, Mode, Queueing
 from ..timeline.timing import Timer, decisions_of
 from .budget import Budget
 from .heuristics import retime
@@ -121,7 +120,7 @@ def _in_chunks(context: Context) -> None:
                     break
                 best = made if made is not None else best
     if found.schedule is not None and len(found.schedule.shards) > len(timer.problem.phases):
-        _mend(context, decisions_of(timer.problem, found.schedule, Queueing.INSERT))
+        _mend(context, decisions_of(timer.problem, found.schedule))
 
 
 def _laid_out(context: Context, start: Decisions, count: int, phases: Sequence[int]) -> int | None:
@@ -141,9 +140,9 @@ def _mend(context: Context, best: Decisions) -> None:
         if len(together) == len(mode) or found.schedule is None:
             continue
         whole = replace(best, modes=(*best.modes[:p], tuple(together.items()), *best.modes[p + 1 :]))
-        schedule = retime(timer, "fewer chunks", whole).schedule
-        if schedule is not None and schedule.makespan <= found.schedule.makespan:
-            found.schedule, best = schedule, whole
+        made = retime(timer, "fewer chunks", whole)
+        if made.schedule is not None and made.schedule.makespan <= found.schedule.makespan:
+            found.schedule, best = made.schedule, made.decisions
 
 
 IN_CHUNKS: Final = Strategy(

@@ -32,7 +32,7 @@ def fewer_syncs(problem: Problem, schedule: Schedule, most: int | None = None) -
         for phase, tick in sorted(set(_delays(problem, best, sync))):
             later = _with_ready(delayed, phase, tick)
             for queueing in Queueing:
-                made = Timer(later).lay_out(decisions_of(later, best, queueing))
+                made = Timer(later).lay_out(replace(decisions_of(later, best), queueing=queueing))
                 if made is None or any(made.makespan > limit for limit in limits):
                     continue
                 again = synchronise(problem, made, Merging.SLACK)

@@ -15,7 +15,7 @@ from typing import Final
 from ..answer import Answer, Proof, Schedule, Status
 from ..problem import Deadline, LimitMachines, Line, Objective, PhaseIndex, Place, Problem
 from ..timeline.levels import FOREVER
-from ..timeline.timing import Queueing, Sending, Timer, decisions_of
+from ..timeline.timing import Timer, decisions_of
 from . import plan_problem
 from .batches import unrolled
 from .budget import DEFAULT, Budget
@@ -204,7 +204,7 @@ def _anneal(state: _State, objective: Objective, kept: Sequence[tuple[Objective,
     for turn, heat in enumerate(HEATS):
         if exact_value(problem, state.schedule, objective) <= floor:
             break
-        start = decisions_of(problem, state.schedule, Queueing.INSERT, list(Sending)[turn % 2])
+        start = decisions_of(problem, state.schedule)
         better = anneal(timer, choices, start, moves, floor, SEED + turn, shift, heat, Aim(worth, latest))
         _offer(state, better, objective, kept)
 

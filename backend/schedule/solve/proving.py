@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Final
 
-from ..timeline.timing import decisions_of, left_shift
+from ..timeline.timing import decisions_of
 from .budget import Budget
-from .heuristics.candidates import MOST_SHARDS, acceptable
+from .heuristics.candidates import MOST_SHARDS, acceptable, retime
 from .strategy import Context, Strategy
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def _prove(context: Context) -> None:
     if outcome.schedule is not None and acceptable(timer.limits, outcome.schedule):
         found.offer(outcome.schedule)
         if len(outcome.schedule.shards) <= MOST_SHARDS:
-            found.offer(left_shift(timer, outcome.schedule))
+            found.offer(retime(timer, "left shift", decisions_of(timer.problem, outcome.schedule)).schedule)
     if modes.complete and outcome.lower_bound > found.bound:
         found.raise_bound(outcome.lower_bound, "z3")
     elif not modes.complete and not found.met:

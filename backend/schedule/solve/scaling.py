@@ -71,4 +71,5 @@ def _stretched(schedule: Schedule, size: int) -> Schedule:
             replace(moved, start=moved.start * size, busy=moved.busy * size, arrive=moved.arrive * size)
             for moved in schedule.transfers
         ),
+        schedule.decisions,
     )

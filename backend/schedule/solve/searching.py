@@ -181,7 +181,7 @@ def _row_shifts(context: Context) -> None:
     if shift is None or found.schedule is None:
         return
     for turn, part in enumerate(CUT_RUNS):
-        known = replace(decisions_of(timer.problem, found.schedule), queueing=Queueing.INSERT)
+        known = decisions_of(timer.problem, found.schedule)
         start = guided.decisions if turn == 0 and guided is not None and guided.ticks is not None else known
         moves = _moves(context, start) * part // 8
         for sending in (start.sending,) if turn else (Sending.LATE, Sending.EARLY):

@@ -18,7 +18,7 @@ from typing import Final
 
 from ..problem import DeviceGroup, Problem
 from ..timeline.routes import Routes
-from ..timeline.timing import Mode, Queueing, decisions_of
+from ..timeline.timing import Mode, decisions_of
 from .budget import FAST
 from .heuristics import Candidate, retime
 from .strategy import Context, Strategy
@@ -123,7 +123,7 @@ def _slivers(context: Context) -> None:
         return
     known = [found.schedule.makespan * (SLIVER + 1) // SLIVER]
     limit = max(found.schedule.makespan, min([*known, *(one.ticks for one in context.compared if one.ticks is not None)]))
-    decisions = decisions_of(timer.problem, found.schedule, Queueing.INSERT)
+    decisions = decisions_of(timer.problem, found.schedule)
     units = [task.units for task in timer.problem.phases]
     small = [p for p, mode in enumerate(decisions.modes) if _without_slivers(mode, units[p]) != mode]
     for phases in (small, *([p] for p in small)):

@@ -16,7 +16,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple, TypeAlias
 
-from .prepared import Mode, Prepared
+from ..answer import Mode
+from .prepared import Prepared
 from .routes import Channel
 
 LINKED: Final = -1

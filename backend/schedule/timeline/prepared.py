@@ -4,36 +4,11 @@ from __future__ import annotations
 
 from bisect import insort
 from collections.abc import Sequence
-from dataclasses import dataclass
-from enum import Enum
-from typing import TypeAlias
 
+from ..answer import Mode
 from ..constraints import Restrictions, restrictions
 from ..problem import Contention, Problem
 from .routes import Routes
-
-Mode: TypeAlias = tuple[tuple[int, int], ...]
-"""(device, rows) in the order of rows; an atomic phase has one entry with 1 row.  A device that comes again has chunks."""
-
-
-class Queueing(Enum):
-    APPEND = "append"  # a device runs its shards in the order of priority
-    INSERT = "insert"  # a shard may fill an earlier gap
-
-
-class Sending(Enum):
-    LATE = "late"  # channels are claimed when a consumer is placed
-    EARLY = "early"  # channels are claimed as soon as the producer is placed
-
-
-@dataclass(frozen=True, slots=True)
-class Decisions:
-    """`modes` by phase; `priority` names every phase once (it is put into a legal order if it is not one)."""
-
-    modes: tuple[Mode, ...]
-    priority: tuple[int, ...]
-    queueing: Queueing = Queueing.APPEND
-    sending: Sending = Sending.LATE
 
 
 class Prepared:

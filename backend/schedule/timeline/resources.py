@@ -6,9 +6,10 @@ from bisect import bisect_left, insort
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ..answer import Decisions, Queueing
 from ..problem import Together
 from .levels import Levels
-from .prepared import Decisions, Prepared, Queueing
+from .prepared import Prepared
 from .routes import Channel
 
 

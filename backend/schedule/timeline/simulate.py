@@ -15,11 +15,11 @@ from __future__ import annotations
 from bisect import insort
 from collections.abc import Iterator, Sequence
 
-from ..answer import CombineStep, Schedule, Shard, Transfer
+from ..answer import CombineStep, Decisions, Schedule, Sending, Shard, Transfer
 from ..problem import Combine, DeviceIndex, PhaseIndex, PhaseTask, Together
 from .expand import Output, Send, SendKey, ShardStep, Steps, merged
 from .levels import FOREVER, Levels
-from .prepared import Decisions, Prepared, Sending
+from .prepared import Prepared
 from .resources import DoesNotFit, Held, Resources, gap, room_for
 
 
@@ -27,15 +27,15 @@ class Simulation(Resources):
     """One schedule in the making."""
 
     __slots__ = (
-        "_arrived", "_combines", "_ends", "_firsts", "_held", "_made", "_sending", "_shards", "_steps", "_transfers", "makespan",
-        "placed",
+        "_arrived", "_combines", "_decisions", "_ends", "_firsts", "_held", "_made", "_shards", "_steps", "_transfers",
+        "makespan", "placed",
     )  # fmt: skip
 
     def __init__(self, prepared: Prepared, steps: Steps, decisions: Decisions) -> None:
         super().__init__(prepared, decisions)
         count = len(steps.modes)
         self._steps = steps
-        self._sending = decisions.sending
+        self._decisions = decisions
         self._made: dict[int, dict[int, int]] = {}  # by phase and slot, when it has its part
         self._arrived: list[dict[SendKey, tuple[int, int]]] = [{} for _ in range(count)]  # landed; consumers may start
         self._held: list[dict[SendKey | int, Held]] = [{} for _ in range(count)]  # made there, by slot; copies, by transfer
@@ -70,6 +70,7 @@ class Simulation(Resources):
             ),
             tuple(CombineStep(PhaseIndex(p), a, b) for p, a, b in sorted(self._combines, key=lambda c: (c[1], c[0]))),
             tuple(transfer_of(phase, send, start, partial=partial) for start, phase, partial, send in moved),
+            self._decisions,
         )
 
     # ------------------------------------------------------------------------------ phases
@@ -153,7 +154,7 @@ class Simulation(Resources):
             self._made[phase] = {output.makers[0].slot: self._ends[phase]}
         if self._ends[phase] > self.makespan:
             self.makespan = self._ends[phase]
-        if self._sending is Sending.EARLY:
+        if self._decisions.sending is Sending.EARLY:
             self._send_all(phase)
 
     def _glue(self, phase: int, earliest: int) -> int:

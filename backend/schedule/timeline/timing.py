@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from ..answer import Schedule
+from ..answer import Decisions, Mode, Queueing, Schedule, Sending
 from ..problem import Problem
 from .expand import Steps, expand
 from .levels import FOREVER
-from .prepared import Decisions, Mode, Prepared, Queueing, Sending
+from .prepared import Prepared
 from .resources import DoesNotFit
 from .simulate import Simulation
 
-__all__ = ["Decisions", "Mode", "Queueing", "Sending", "Shortage", "Timer", "decisions_of", "lay_out", "left_shift"]
+__all__ = ["Decisions", "Mode", "Queueing", "Sending", "Shortage", "Timer", "decisions_of", "lay_out"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,25 +68,15 @@ def lay_out(problem: Problem, decisions: Decisions) -> Schedule | None:
     return Timer(problem).lay_out(decisions)
 
 
-def left_shift(timer: Timer, schedule: Schedule) -> Schedule:
-    """The best of `schedule` and of laying out its own decisions again."""
-    best = schedule
-    for queueing in Queueing:
-        for sending in Sending:
-            again = timer.lay_out(decisions_of(timer.problem, schedule, queueing, sending))
-            if again is not None and again.makespan < best.makespan:
-                best = again
-    return best
-
-
-def decisions_of(
-    problem: Problem, schedule: Schedule, queueing: Queueing = Queueing.APPEND, sending: Sending = Sending.LATE
-) -> Decisions:
-    """The modes of a schedule and its phases by their first start."""
+def decisions_of(problem: Problem, schedule: Schedule) -> Decisions:
+    """Those that were laid out to a schedule; of any other, its modes and its phases by their first start, which may take longer:
+    no order of phases says in which order links send."""
+    if schedule.decisions is not None:
+        return schedule.decisions
     modes: list[list[tuple[int, int]]] = [[] for _ in problem.phases]
     starts = [FOREVER] * len(problem.phases)
     for shard in sorted(schedule.shards, key=lambda s: (s.phase, s.first)):
         modes[shard.phase].append((int(shard.device), shard.stop - shard.first))
         starts[shard.phase] = min(starts[shard.phase], shard.start)
     order = sorted(range(len(starts)), key=lambda p: (starts[p], p))
-    return Decisions(tuple(tuple(mode) for mode in modes), tuple(order), queueing, sending)
+    return Decisions(tuple(tuple(mode) for mode in modes), tuple(order), Queueing.INSERT)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
-from ...answer import Schedule
+from ...answer import Decisions, Queueing, Schedule, Sending
 from ...constraints import Restrictions
-from ...timeline.prepared import Decisions, Queueing, Sending
 from ...timeline.timing import Timer
 
 MOST_SHARDS: Final = 3000

@@ -29,9 +29,11 @@ from .facts import Facts
 METHODS: Final = ("none", "bound", "certificate", "z3")
 ADVISORY: Final = (
     "Answer.baselines", "Baseline.name", "Baseline.ticks", "Answer.speculated", "Answer.failures", "Proof.method", "Proof.detail",
-    "Conflict.facts", "Conflict.hint", "Conflict.phase", "Queue.name",
+    "Conflict.facts", "Conflict.hint", "Conflict.phase", "Queue.name", "Schedule.decisions", "Decisions.modes",
+    "Decisions.priority", "Decisions.queueing", "Decisions.sending",
 )  # fmt: skip
-"""Fields from which nothing is concluded, here or elsewhere (of queues, the names of those that copy)."""
+"""Fields from which nothing is concluded, here or elsewhere (of queues, the names of those that copy; of schedules, how they were
+come by)."""
 
 
 class Standing(Enum):
