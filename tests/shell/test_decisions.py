@@ -10,7 +10,7 @@ import pytest
 
 from rho.backend.graph import passes
 from rho.backend.graph.passes import recomputing
-from rho.backend.schedule.single import one_device
+from rho.backend.schedule.single.storages import Block
 
 from .conftest import Rho
 
@@ -70,7 +70,7 @@ def test_made_again(rho: Rho, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 def test_in_place(rho: Rho, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text, lines = example()
-    monkeypatch.setattr(one_device._Planner, "dying", lambda *around: None)
+    monkeypatch.setattr(Block, "dying", lambda *around: None)
     without = plan(rho, tmp_path, text)
     assert said(without) == [line for line in lines if not line.startswith("in place")]
     assert not [line for line in without if " over " in line and line.startswith(" ")]
