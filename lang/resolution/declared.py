@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from ..declarations import keyword_of
 from ..lexer import ARGUMENTS, COMMENT, NAME, TEXT, WORD_END, TokenKind
@@ -109,17 +110,26 @@ def _cut(text: str, start: int) -> tuple[int | None, int | None]:
 
 def _sizes(walk: Walk, text: str, start: int, end: int, local: dict[str, Symbol] | None) -> None:
     """The sizes and element variables between two places; `local` are those of a signature."""
-    leaves = list(_leaves(read(text[start:end]).tokens))
+    walk.shift += start
+    for name, kind in _sizes_in(text[start:end]):
+        _size(walk, name, kind, local)
+    walk.shift -= start
+
+
+@lru_cache(maxsize=20_000)
+def _sizes_in(text: str) -> tuple[tuple[Token, SymbolKind], ...]:
+    """The sizes and element variables in types or facts; kept, for many are written alike."""
+    found: list[tuple[Token, SymbolKind]] = []
+    leaves = list(_leaves(read(text).tokens))
     for index, (token, inside) in enumerate(leaves):
         if token.kind is not TokenKind.NAME or token.text in ARGUMENTS:
             continue
         previous = leaves[index - 1][0] if index else None
         if token.text in _CLASSES and previous is not None and previous.kind is TokenKind.NAME and not inside:
             continue
-        if token.text in _NOT_SIZES:
-            continue
-        name = Token(token.kind, token.start + start, token.end + start, token.text)
-        _size(walk, name, SymbolKind.ELEMENT if token.text[:1].isupper() and not inside else SymbolKind.SIZE, local)
+        if token.text not in _NOT_SIZES:
+            found.append((token, SymbolKind.ELEMENT if token.text[:1].isupper() and not inside else SymbolKind.SIZE))
+    return tuple(found)
 
 
 def _size(walk: Walk, name: Token, kind: SymbolKind, local: dict[str, Symbol] | None) -> None:
@@ -149,7 +159,7 @@ def finish(binding: Binding, pieces: Sequence[Piece]) -> None:
     names = binding.names
     added = names.begin()
     for piece in pieces:
-        if keyword_of(piece.text) != "schedule":
+        if not piece.text.startswith("schedule") or keyword_of(piece.text) != "schedule":
             continue
         binding.base = piece.start
         for word in _SCHEDULED.finditer(piece.text):

@@ -1,6 +1,6 @@
 """The statements of a text one by one, with what each binds and needs: what a session keeps of an entry.
 
-A signature goes with the binding that it is for.  Neighbours: `index_of` (whose names these are), `shell.workspace`.
+A signature goes with the binding that it is for.  Neighbours: `parser` (whose names these are), `shell.workspace`.
 """
 
 from __future__ import annotations
