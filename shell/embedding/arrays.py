@@ -87,8 +87,9 @@ def _of_rows(array: np.ndarray[Any, Any], what: str, reading: Reading) -> np.nda
     """Texts as rows of characters; dates and times as numbers.  Others stay."""
     if array.dtype.kind == "M":
         form = Form.DATE if np.datetime_data(array.dtype)[0] in ("D", "W", "M", "Y") else Form.TIME
-        days = array.astype("M8[D]" if form is Form.DATE else "M8[us]").view("int64")
-        return items_of(Column(what, days, ~np.isnat(array), form), reading)  # type: ignore[no-any-return]
+        items = array.reshape(-1).astype("M8[D]" if form is Form.DATE else "M8[us]")
+        days: np.ndarray[Any, Any] = items_of(Column(what, items.view("int64"), ~np.isnat(items), form), reading)
+        return days.reshape(array.shape)
     texts = [text for text in array.reshape(-1).tolist() if isinstance(text, str)] if array.dtype.kind in "UO" else []
     if array.dtype.kind not in "UO" or len(texts) != array.size:
         return array

@@ -31,7 +31,9 @@ COLUMNS = [
     (lambda: pa.array([1, 2, 3, 4])[1:3], "int64", [2, 3]), (lambda: pa.chunked_array([], pa.int64()), "int64", []),
     (lambda: pa.table({"a": [1, 2, 3], "b": [3.5, 4, 5]}).slice(1), "float64", [[2.0, 4.0], [3.0, 5.0]]),
     (lambda: pa.record_batch({"a": [1, 2]}), "int64", [[1], [2]]), (lambda: pa.array([], pa.string()), "<U1", []),
-    (lambda: np.array(["2024-01-05"], "M8[D]"), "int64", [19727]), (lambda: ["ab", "c"], "<U1", [["a", "b"], ["c", " "]]),
+    (lambda: np.array(["2024-01-05"], "M8[D]"), "int64", [19727]), (lambda: np.datetime64("2024-01-05"), "int64", 19727),
+    (lambda: np.array([["2024-01-05", "1970-01-02"]], "M8[D]"), "int64", [[19727, 1]]),
+    (lambda: ["ab", "c"], "<U1", [["a", "b"], ["c", " "]]),
     (lambda: np.array(["ab", "c"], object), "<U1", [["a", "b"], ["c", " "]]),
     *[(lambda t=t: np.array([1, 2], t), wide, [1, 2]) for t, wide in (
         ("i1", "int32"), ("i2", "int32"), ("u2", "int32"), ("u4", "int64"), ("u8", "int64"), ("f2", "float32"))],
@@ -52,6 +54,7 @@ def test_columns_go_into_compiled_functions(make: Any, dtype: str, items: list[A
         (lambda: pa.array([2**63], pa.uint64()), "beyond 2*63-1"),
         (lambda: pa.array([[1]]), "Arrow's type `+l`"), (lambda: pa.table({"a": ["x"]}), "has the text column a"),
         (lambda: pa.array([None]), "1 missing item"), (lambda: np.array(["NaT"], "M8[us]"), "1 missing item"),
+        (lambda: np.datetime64("NaT"), "1 missing item"),
     ],
 )  # fmt: skip
 def test_columns_that_are_refused(make: Any, said: str) -> None:
