@@ -53,6 +53,8 @@ def serving(folder: Path) -> Iterator[Served]:
                 self.close_connection = True
             elif how == "moved":
                 self.reply(302, b"over there", [("Location", served.url(name))])
+            elif how == "removed":
+                self.reply(302, b"over there", [("Location", f"/ranges/{name}")])
             elif how == "broken":
                 self.reply(503, b"not now")
             elif not path.is_file():

@@ -67,6 +67,17 @@ def test_formats_that_are_read_whole(rho: Rho, files: Served, project: Path) -> 
     assert "E704" in rho("run", "all.rho", "--allow-read", files.address).err
 
 
+def test_scheme_and_host_are_compared_in_small_letters(rho: Rho, files: Served) -> None:
+    url = files.url("x.npy").replace("http", "HTTP")
+    ran = rho("run", "sum.rho", "--in", f"x={url}", "--allow-read", files.address)
+    assert (ran.code, ran.out) == (0, "449985000\n"), ran.err
+
+
+def test_formats_of_urls_are_listed_as_urls_have_them(rho: Rho, files: Served) -> None:
+    ran = rho("run", "sum.rho", "--in", f"x={files.url('x.xyz')}", "--allow-read", files.address)
+    assert "E704" in ran.err and "URLs that can be read: .npy .npz .csv .tsv .png .txt .parquet .zarr.zip\n" in ran.err
+
+
 def test_plans(rho: Rho, files: Served) -> None:
     given = ("--in", f"x={files.url('x.npy')}")
     assert "E707" in rho("plan", "sum.rho", *given).err
@@ -108,6 +119,7 @@ WRONG = {
     "none.npy ranges": ("E704", "does not exist: the server answers 404"),
     "x.npy broken": ("E704", "cannot be read: the server answers 503"),
     "x.npy moved": ("E704", "is not there: the server answers 302 Found and names `http://127.0.0.1"),
+    "x.npy removed": ("E704", "is not there: the server answers 302 Found and names `http://127.0.0.1"),
     "x.npy whole": ("E704", "does not serve ranges of bytes"),
     "x.npy cut": ("E705", "ended while it was read"),
     "x.csv:price cut": ("E705", "ended while it was read"),

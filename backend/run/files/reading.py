@@ -26,6 +26,7 @@ from ....lang.codes import Code
 from ....lang.diagnostics import Diagnostic, Refused, RhoError, RunFailed
 from ....lang.reading_clauses import AS_WRITTEN, Reading
 from ....lang.source import Span
+from ....lang.urls import is_url
 from ....typechecker.elements import Kind
 from ....typechecker.sizes import SizeVariable
 from ....typechecker.types import ArrayType
@@ -180,14 +181,15 @@ def content_of(file: str, held: bytes | None) -> tuple[Content, str]:
     suffix = suffix_of(file)
     if suffix not in READABLE:
         raise FileTrouble(
-            Code.E704, f"has the suffix {suffix!r}, which is not a known format" if suffix else "has no suffix", _known(),
+            Code.E704, f"has the suffix {suffix!r}, which is not a known format" if suffix else "has no suffix", _known(file),
             *(() if suffix else ("what has no name that says so is read from standard input, with its format: `-:csv`",)),
         )
     return Content(file, held), suffix
 
 
-def _known() -> str:
-    return "files that can be read: " + " ".join(READABLE)
+def _known(file: str) -> str:
+    every = " ".join(READABLE)
+    return "URLs that can be read: " + every.replace(".zarr", ".zarr.zip") if is_url(file) else "files that can be read: " + every
 
 
 def _axes(rank: int) -> str:

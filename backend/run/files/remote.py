@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import sha256
 from typing import Any, Final
+from urllib.parse import urljoin
 
 from ....lang.codes import Code
 from ....lang.urls import normal
@@ -36,12 +37,14 @@ class _Answer(Exception):
 
 async def _require_the_file(response: Any) -> None:
     if response.status >= 300:
-        raise _Answer(response.status, response.reason or "", response.headers.get("Location", ""))
+        named = response.headers.get("Location")
+        raise _Answer(response.status, response.reason or "", urljoin(str(response.url), named) if named else "")
 
 
 def _system_of(url: str) -> tuple[Any, str]:
     """The file system of a URL, and what it calls it."""
-    scheme = normal(url).partition("://")[0]
+    url = normal(url)
+    scheme = url.partition("://")[0]
     options: dict[str, Any] = {}
     try:
         from fsspec.core import url_to_fs
