@@ -32,7 +32,7 @@ _FUNCTIONS: Final[Mapping[type[ast.operator | ast.cmpop | ast.boolop], str]] = {
     ast.Lt: "<", ast.LtE: "≤", ast.Gt: ">", ast.GtE: "≥", ast.And: "∧", ast.Or: "∨", ast.BitAnd: "∧", ast.BitOr: "∨",
     ast.In: "∊",
 }  # fmt: skip
-_WITHOUT_MEANING: Final = frozenset({"kind", "order", "copy", "stable"})
+_WITHOUT_MEANING: Final = frozenset({"kind", "copy", "stable"})
 _ITEM: Final = re.compile(r"[^\W\d]\w*|¯?[\d.]+(?: ¯?[\d.]+)*|\([^()]*\)|'[^']*'|\"[^\"]*\"")
 
 
@@ -150,6 +150,10 @@ class _Writer:
         match node.func:
             case ast.Name(word) if word in _KNOWN:
                 given, bare = list(node.args), True
+            case ast.Attribute(ast.Attribute(package, function), "outer" | "reduce" | "accumulate" as way) if _is_package(
+                package
+            ):
+                return self.pervading(function, way, node)
             case ast.Attribute(value, word) if _is_package(value):
                 self.known(word if word in _KNOWN else None)
                 given, bare = list(node.args), False
@@ -162,16 +166,37 @@ class _Writer:
             case _:
                 raise _NoSpelling
         named = {keyword.arg or "": keyword.value for keyword in node.keywords if keyword.arg not in _WITHOUT_MEANING}
+        if word == "sorted" and isinstance(reverse := named.get("reverse"), ast.Constant) and reverse.value is True:
+            return f"⌽{self.applied(word, given, bare)}" if len(named) == 1 else self.known(None)
+        if word in _SPREADS and (bare or self.segment(node.func).startswith("torch.")):
+            raise _NoSpelling  # Julia, MATLAB, R and torch divide by one less
         axis, kind = named.pop("axis", named.pop("dim", None)), named.pop("dtype", None)
+        extra = [named.pop(one) for one in ("ddof", "weights") if one in named and axis is None]
         if named or not given:
             raise _NoSpelling
-        if axis is None and not bare and len(given) == 2 and (word in FIRST or word in ROWS):
+        if axis is None and not extra and not bare and len(given) == 2 and (word in FIRST or word in ROWS):
             axis = given.pop()
         if axis is not None and not (isinstance(axis, ast.Constant) and axis.value is None):
             written = self.along(word, given, self.write(axis))
+        elif word == "int" and isinstance(given[0], ast.Constant) and isinstance(given[0].value, str):
+            raise _NoSpelling
         else:
-            written = self.applied(word, given, bare)
+            written = self.applied(word, [*given, *extra], bare)
         return written if kind is None else f"{self.kind(kind)} {written}"
+
+    def pervading(self, function: str, way: str, node: ast.Call) -> str:
+        """A function of two arguments between all items of two arrays, or folded along an axis, the first if none is said."""
+        glyph = re.fullmatch(r"\{0\}([^\w\s⎕{}()])\{1\}", CALLS.get((function, 2), ""))
+        if glyph is None:
+            raise _NoSpelling
+        if way == "outer" and len(node.args) == 2 and not node.keywords:
+            return f"{self.operand(node.args[0])}∘.{glyph[1]}{self.write(node.args[1])}"
+        given = [*node.args, *(one.value for one in node.keywords if one.arg == "axis")]
+        axis = self.write(given[1]) if len(given) == 2 else "0"
+        if way == "outer" or glyph[1] not in "+×⌈⌊" or len(given) != len(node.args) + len(node.keywords) or len(node.args) == 0:
+            raise _NoSpelling  # other functions give another value folded from the right
+        ways = {"0": "⌿⍀", "1": "/\\", "¯1": "/\\"}
+        return f"{glyph[1]}{self.known(ways.get(axis))['ra'.index(way[0])]}{self.operand(given[0])}"
 
     def along(self, word: str, given: Sequence[ast.expr], axis: str) -> str:
         """A function along an axis: the first, or the last, which the second of a matrix is."""
@@ -184,10 +209,12 @@ class _Writer:
         operand = self.operand(given[0])
         if axis == "0" and word in FIRST:
             return f"{FIRST[word]} {operand}" if FIRST[word][-1].isalpha() else FIRST[word] + operand
+        if axis == "0" and word in ROWS:
+            return f"⍉({ROWS[word]}⍤1) ⍉{operand}"
         function = ROWS.get(word) or FIRST.get(word)
         if function is None or axis not in ("1", "¯1"):
             raise _NoSpelling
-        plain = function.replace("⌿", "/").replace("⍀", "\\")
+        plain = function.replace("⌿", "/").replace("⍀", "\\").replace("⊖", "⌽")
         return plain + operand if re.fullmatch(r"[^\w{(]+|2-⍨/|.*≠", plain) else f"({function}⍤1) {operand}"
 
     def applied(self, word: str, given: Sequence[ast.expr], bare: bool) -> str:
@@ -201,6 +228,8 @@ class _Writer:
         if word in ("arange", "range") and len(given) > 1:
             return _counted(*map(self.operand, given))
         template = (BUILTINS.get((word, len(given))) if bare else None) or CALLS.get((word, len(given)))
+        if word in ("where", "nonzero") and len(given) == 1:
+            return f"⍸{'' if _is_mask(given[0]) else '0≠'}{self.write(given[0])}"
         if template is not None:
             return template.format(*map(self.operand, given))
         if len(given) != 1 or word not in WORDS:
@@ -234,6 +263,10 @@ class _Writer:
         """Some cells of an array."""
         array = self.operand(value)
         match index:
+            case ast.Constant(0) if _asks_where(value):
+                return self.write(value)
+            case _ if _asks_where(value):
+                raise _NoSpelling
             case ast.Slice(None, None, ast.UnaryOp(ast.USub(), ast.Constant(1))):
                 return f"⊖{array}"
             case ast.Slice(first, last, None):
@@ -299,16 +332,34 @@ def _counted(first: str, last: str, step: str = "1") -> str:
     return items if first == "0" else f"{first}+{items}"
 
 
+def _asks_where(node: ast.expr) -> bool:
+    """Is it a call of `where` or `nonzero`, which give the positions on each axis?"""
+    return (
+        isinstance(node, ast.Call)
+        and len(node.args) == 1
+        and (isinstance(node.func, ast.Attribute) and node.func.attr in ("where", "nonzero") and _is_package(node.func.value))
+    )
+
+
+def _is_mask(node: ast.expr) -> bool:
+    return isinstance(node, ast.Compare | ast.BoolOp) or (isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not))
+
+
 def _is_number(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and not isinstance(node.value, bool)
 
 
 def _is_package(node: ast.expr) -> bool:
     """Is it `np`, `np.linalg` or the like?"""
-    while isinstance(node, ast.Attribute):
+    while isinstance(node, ast.Attribute) and node.attr in _PARTS:
         node = node.value
     return isinstance(node, ast.Name) and node.id in PACKAGES
 
+
+_PARTS: Final = frozenset({"linalg", "fft", "special", "numpy", "nn", "functional"})
+"""Packages in packages."""
+
+_SPREADS: Final = frozenset({"std", "var"})
 
 _KNOWN: Final = frozenset({
     *WORDS, *JOINED, *ROWS, "stack", "column_stack", *(word for word, _ in CALLS), *(word for word, _ in BUILTINS),

@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from .codes import Code
-from .habits_functions import CALLS, CONSTANTS, JOINED, PACKAGES, ROWS, TOLD, WORDS
+from .habits_functions import BUILTINS, CALLS, CONSTANTS, JOINED, PACKAGES, ROWS, TOLD, WORDS
 from .habits_spelling import (
     ATOM,
     ITEM,
@@ -32,6 +32,7 @@ from .habits_spelling import (
     complex_of,
     each_of,
     function_of,
+    is_power,
     item_by_item,
     range_of,
     read_whole,
@@ -116,7 +117,10 @@ HABITS: tuple[Habit, ...] = (
           (Code.E005, Code.E006, Code.E008)),
     Habit(rf"(?P<a>{NAME})[ \t]*\\[ \t]*(?P<b>{NAME})(?![\w.\[(])", "`b⌹A` solves A x = b", "{b}⌹{a}", (Code.E131,)),
     Habit(rf"(?P<a>{ITEM})[ \t]*%[ \t]*(?P<b>{ITEM})", "the remainder is `|`, with the divisor on its left", "{b}|{a}"),
-    Habit(rf"(?P<a>{ITEM})[ \t]*\^[ \t]*(?P<b>{ITEM})", "power is `*` (and is `∧`)", "{a}*{b}"),
+    Habit(rf"(?P<all>(?P<a>{ITEM})[ \t]*\^[ \t]*(?P<b>{ITEM}))", "power is `*`; Python's exclusive or is `⎕bxor`, of masks `≠`",
+          lambda g: f"{g['a']}*{g['b']}" if is_power(g["all"]) else "…"),
+    Habit(r"~(?![~*])", "`~` is not, of a mask; `⎕bnot n` turns the bits of integers, and `0=n` says which are 0", None,
+          (Code.E303,)),
     Habit(rf"(?P<a>{NAME})[ \t]*@[ \t]*(?P<b>{NAME})", "the matrix product is `+.×`", "{a}+.×{b}"),
     Habit(rf"(?P<a>{ITEM})[ \t]*//[ \t]*(?P<b>{ITEM})", "division is `÷`, and `⌊` rounds down", "⌊{a}÷{b}"),
     Habit(rf"{_BEFORE}(?P<a>[\d.]+)/(?P<b>[\d.]+)(?![\w.]|[ \t]+[\d¯])", "`/` repeats what is right of it; division is `÷`",
@@ -202,12 +206,15 @@ def rows(legal: bool) -> tuple[tuple[Habit, re.Pattern[str]], ...]:
 
 def _named() -> tuple[Habit, ...]:
     """The rows of names: calls as functions and as methods, functions without parentheses, values."""
-    functions = {*WORDS, *ROWS, *JOINED, *(word for word, _ in CALLS), "stack", "column_stack", "astype"}
+    functions = {*WORDS, *ROWS, *JOINED, *(word for word, _ in (*CALLS, *BUILTINS)), "stack", "column_stack", "astype"}
     words, values, told = ("|".join(sorted(names, key=len, reverse=True)) for names in (functions, CONSTANTS, TOLD))
     known = rf"(?:{'|'.join(PACKAGES)})\.(?:[a-z]\w*\.)*"
     libraries = r"(?:stats|sort|text|linalg)\."
     given = r"\((?:[^()\n]|\((?:[^()\n]|\([^()\n]*\))*\))*\)"
     return (
+        Habit(rf"(?<![\w.])(?P<all>(?:{'|'.join(PACKAGES)})\.\w+\.(?P<w>outer|reduce|accumulate){given})",
+              "`x∘.f y` is f of each item of x with each of y, `f⌿x` folds with f, `f⍀x` keeps what comes on the way",
+              read_whole, _NAMED),
         Habit(rf"(?<![\w.])(?:{known}|{NAME}\.)?(?P<w>{told})\b(?=[ \t]*\()", "", None, (*_NAMED, Code.E131, Code.E133)),
         Habit(rf"(?<![\w.])(?P<all>(?:(?!{known}|{libraries}){NAME}(?:\[[^\[\]\n]*\])?|(?:{known})?{NAME}{given}|{given}|{TEXT})"
               rf"\.(?P<w>{words})\b(?:{given})?)", "", applied, _NAMED),

@@ -30,7 +30,7 @@ WORDS: Final[Mapping[str, str]] = {
     "T": "⍉", "transpose": "⍉", "arange": "⍳", "range": "⍳", "print": "⎕←", "println": "⎕←", "abs": "|", "sqrt": "√",
     "exp": "*", "log": "⍟", "ln": "⍟", "floor": "⌊", "ceil": "⌈", "argsort": "(⍋⍤1)", "argmax": "⊃⍒,", "argmin": "⊃⍋,",
     "cumsum": "+\\,", "cumprod": "×\\,", "unique": "sort.up ∪,", "ravel": ",", "flatten": ",", "reverse": "⊖", "any": "∨/0≠,",
-    "all": "∧/0≠,", "sin": "1○", "cos": "2○", "tan": "3○", "array": "", "list": "", "asarray": "", "int": "⌊",
+    "all": "∧/0≠,", "sin": "1○", "cos": "2○", "tan": "3○", "array": "", "list": "", "asarray": "", "int": "{(×⍵)×⌊|⍵}",
     "float": "f64 ", "str": "⍕", "round": "{(⌊0.5+⍵)-(0.5=1|⍵)×2|⌊0.5+⍵}", "sort": "(sort.up⍤1) ", "sorted": "sort.up ",
     "median": "stats.median ,", "std": "stats.deviation ,", "var": "stats.variance ,", "zeros": "0⍴⍨", "ones": "1⍴⍨",
     "diff": "2-⍨/", "where": "⍸", "nonzero": "⍸", "inv": "⌹", "sign": "×", "factorial": "!",
@@ -40,7 +40,7 @@ WORDS: Final[Mapping[str, str]] = {
     "exp2": "2*", "sinh": "5○", "cosh": "6○", "tanh": "7○", "arcsin": "¯1○", "asin": "¯1○", "arccos": "¯2○", "acos": "¯2○",
     "arctan": "¯3○", "atan": "¯3○", "arcsinh": "¯5○", "arccosh": "¯6○", "arctanh": "¯7○", "erf": "⎕erf ", "erfc": "⎕erfc ",
     "lgamma": "⎕lgamma ", "gammaln": "⎕lgamma ", "digamma": "⎕digamma ", "deg2rad": "(○÷180)×", "rad2deg": "(180÷○1)×",
-    "negative": "-", "reciprocal": "÷", "logical_not": "0=", "invert": "~", "isfinite": "∞>|", "isinf": "∞=|",
+    "negative": "-", "reciprocal": "÷", "logical_not": "0=", "isfinite": "∞>|", "isinf": "∞=|",
     "count_nonzero": "+/0≠,", "flatnonzero": "⍸0≠,", "findall": "⍸", "ptp": "{(⌈/⍵)-⌊/⍵},", "norm": "√+/×⍨|,",
     "trace": "+/0 0⍉", "diag": "0 0⍉", "diagonal": "0 0⍉", "triu": "{⍵×(⍳≢⍵)∘.≤⍳≢⍉⍵}", "tril": "{⍵×(⍳≢⍵)∘.≥⍳≢⍉⍵}",
     "tri": "∘.≥⍨⍳", "gradient": "{d←2-⍨/⍵ ⋄ (1↑d),(((1↓d)+¯1↓d)÷2),¯1↑d}", "bincount": "{+⌿⍵∘.=⍳1+⌈/⍵}",
@@ -59,25 +59,29 @@ CALLS: Final[Mapping[tuple[str, int], str]] = {
     ("maximum", 2): "{0}⌈{1}", ("minimum", 2): "{0}⌊{1}", ("fmax", 2): "{0}⌈{1}", ("fmin", 2): "{0}⌊{1}",
     ("power", 2): "{0}*{1}", ("pow", 2): "{0}*{1}", ("outer", 2): "{0}∘.×{1}", ("arctan2", 2): "{0} ⎕atan2 {1}",
     ("atan2", 2): "{0} ⎕atan2 {1}", ("roll", 2): "(⍴{0})⍴(-{1})⌽,{0}", ("where", 3): "{0} ¿ ({1} ⋄ {2})",
-    ("tile", 2): "({1}×≢{0})⍴{0}", ("repmat", 2): "({1}×≢{0})⍴{0}", ("solve", 2): "{1}⌹{0}", ("dot", 2): "{0}+.×{1}",
+    ("tile", 2): "({{({1}×≢⍵)⍴⍵}}⍤1) {0}", ("solve", 2): "{1}⌹{0}", ("dot", 2): "{0}+.×{1}",
     ("matmul", 2): "{0}+.×{1}", ("inner", 2): "{0}+.×⍉{1}", ("vdot", 2): "(,{0})+.×,{1}", ("hypot", 2): "√({0}*2)+{1}*2",
     ("clip", 3): "{1}⌈{2}⌊{0}", ("mod", 2): "{1}|{0}", ("remainder", 2): "{1}|{0}", ("floor_divide", 2): "⌊{0}÷{1}",
     ("add", 2): "{0}+{1}", ("subtract", 2): "{0}-{1}", ("multiply", 2): "{0}×{1}", ("divide", 2): "{0}÷{1}",
     ("true_divide", 2): "{0}÷{1}", ("logical_and", 2): "(0≠{0})∧0≠{1}", ("logical_or", 2): "(0≠{0})∨0≠{1}",
     ("logical_xor", 2): "(0≠{0})≠0≠{1}", ("equal", 2): "{0}={1}", ("not_equal", 2): "{0}≠{1}", ("greater", 2): "{0}>{1}",
     ("less", 2): "{0}<{1}", ("greater_equal", 2): "{0}≥{1}", ("less_equal", 2): "{0}≤{1}", ("isin", 2): "{0}∊{1}",
-    ("in1d", 2): "{0}∊{1}", ("searchsorted", 2): "+⌿(,{0})∘.<{1}", ("repeat", 2): "{1}/,{0}", ("take", 2): "{0}[{1}]",
+    ("in1d", 2): "{0}∊{1}", ("searchsorted", 2): "+⌿(,{0})∘.<{1}", ("repeat", 2): "{1}/,{0}", ("take", 2): "(,{0})[{1}]",
     ("cross", 2): "{0} linalg.cross {1}", ("array_equal", 2): "{0}≡{1}", ("gcd", 2): "{0}∨{1}", ("lcm", 2): "{0}∧{1}",
     ("allclose", 2): "∧/,(|{0}-{1})≤1e¯8+1e¯5×|{1}", ("isclose", 2): "(|{0}-{1})≤1e¯8+1e¯5×|{1}",
     ("divmod", 2): "(⌊{0}÷{1}),{1}|{0}", ("bitwise_and", 2): "{0} ⎕band {1}", ("bitwise_or", 2): "{0} ⎕bor {1}",
     ("bitwise_xor", 2): "{0} ⎕bxor {1}", ("startswith", 2): "{0} text.starts {1}", ("endswith", 2): "{0} text.ends {1}",
     ("compress", 2): "{0}⌿{1}", ("union1d", 2): "sort.up ∪{0},{1}", ("intersect1d", 2): "sort.up ∪{0}∩{1}",
-    ("setdiff1d", 2): "sort.up ∪{0}~{1}", ("div", 2): "⌊{0}÷{1}", ("fill", 2): "{1}⍴{0}", ("log", 2): "{1}⍟{0}",
-    ("cld", 2): "⌈{0}÷{1}", ("copysign", 2): "(|{0})×(0≤{1})-0>{1}", ("comb", 2): "{1}!{0}", ("binom", 2): "{1}!{0}",
+    ("setdiff1d", 2): "sort.up ∪{0}~{1}", ("fill", 2): "{1}⍴{0}", ("log", 2): "{1}⍟{0}",
+    ("average", 2): "(+/,{0}×{1})÷+/,{1}", ("var", 2): "{{(+/×⍨⍵-(+/÷≢)⍵)÷(≢⍵)-{1}}},{0}",
+    ("std", 2): "√{{(+/×⍨⍵-(+/÷≢)⍵)÷(≢⍵)-{1}}},{0}", ("cld", 2): "⌈{0}÷{1}", ("copysign", 2): "(|{0})×(0≤{1})-0>{1}",
+    ("comb", 2): "{1}!{0}", ("binom", 2): "{1}!{0}",
 }  # fmt: skip
 """Functions by how many arguments they have there."""
 
-BUILTINS: Final[Mapping[tuple[str, int], str]] = {("max", 2): "{0}⌈{1}", ("min", 2): "{0}⌊{1}"}
+BUILTINS: Final[Mapping[tuple[str, int], str]] = {
+    ("max", 2): "{0}⌈{1}", ("min", 2): "{0}⌊{1}", ("div", 2): "{{(×⍵)×⌊|⍵}}{0}÷{1}",
+}  # fmt: skip
 """Those that mean another thing after a package or an array, where a second argument is an axis."""
 
 JOINED: Final[Mapping[str, str]] = {
@@ -118,6 +122,7 @@ TOLD: Final[Mapping[str, str]] = {
     **dict.fromkeys(("split", "array_split", "chunk"), "`k n⍴x` has k cells of n items; parts of unlike lengths have no array"),
     **dict.fromkeys(("polyfit", "lstsq"), "`y⌹A` is the least squares solution, `y⌹x∘.*0 1` a line"),
     **dict.fromkeys(("argwhere",), "`⍸m` has the positions of the ones of a mask"),
+    **dict.fromkeys(("invert", "bitwise_not"), "`~m` is not, of a mask; `⎕bnot n` turns the bits of integers"),
     **dict.fromkeys(("input",), "`input x : f64[n]` in a line of its own names what a program is given"),
     **dict.fromkeys(("grad", "value_and_grad"), "gradients (`f∂ x`) are refused for now"),
     **dict.fromkeys(("jit", "njit"), "every program is compiled"),

@@ -25,7 +25,25 @@ def expression(text: str) -> str:
     """The text of another language's expression in Rho."""
     from .foreign import rho_of
 
+    if not is_power(text):
+        return _MEANT_ELSEWHERE
     return rho_of(text.replace("^", "**")) or _MEANT_ELSEWHERE
+
+
+def is_power(text: str) -> bool:
+    """Is each `^` before a number?  Between names it may be the exclusive or of Python."""
+    return re.search(r"\^(?![ \t=]*[\d.])", text) is None
+
+
+_BY_NAME = r"[(,][ \t]*(?!(?:axis|dim|dtype)\b)([A-Za-z]\w*)[ \t]*=(?!=)"
+"""An argument by name that says more than an axis or a type."""
+
+
+def by_name(text: str) -> str:
+    """What is said of the arguments by name in a call that has no spelling."""
+    named = dict.fromkeys(re.findall(_BY_NAME, text))
+    asked = " and ".join(f"`{one}=`" for one in named)
+    return f"; arguments have no names: what {asked} asks for is written out" if named else ""
 
 
 def applied(found: Groups) -> str:
@@ -34,6 +52,8 @@ def applied(found: Groups) -> str:
 
     word, asked = found["w"], found["all"].replace("⍵", "omega_").replace("⍺", "alpha_")  # names that Python can read
     text = rho_of(asked)
+    if text is None and re.search(_BY_NAME, asked):
+        return _MEANT_ELSEWHERE
     if text is None or text == asked:
         several = next((template for (one, _), template in CALLS.items() if one == word), "")
         return f"{WORDS[word].rstrip(',')}…" if word in WORDS else re.sub(r"\{\d\}", "…", several) or f"…{JOINED.get(word, '')}…"
@@ -105,7 +125,7 @@ def transposed(found: Groups) -> str:
 
 def changed_by(found: Groups) -> str:
     glyph = {"*": "×", "/": "÷", "&": "∧", "^": "*"}.get(found["f"], found["f"])
-    return f"{found['x']} {glyph}← {expression(found['v'])}"
+    return f"{found['x']} {glyph}← {expression(found['v']) if is_power(found['f'] + '=' + found['v']) else _MEANT_ELSEWHERE}"
 
 
 def assigned(found: Groups) -> str:

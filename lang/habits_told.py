@@ -18,7 +18,7 @@ from .codes import Code
 from .diagnostics import Diagnostic, Edit, Fix, Severity
 from .habits import Habit, rows
 from .habits_functions import KINDS_OF_WORDS, REMARKS, TOLD
-from .habits_spelling import NAME, expression
+from .habits_spelling import NAME, by_name, expression
 from .source import Source, Span
 
 NOTE = Code.N001
@@ -140,6 +140,7 @@ def _told(row: Habit, match: re.Match[str], source: Source, base: int, found: Di
             (span, written), sure = whole, True
     says = row.says or TOLD.get(given["w"]) or f"there is no `{given['w']}`"
     if written in (None, "…"):
+        says += by_name(given.get("all", "")) if "w" in given else ""
         return replace(found, message=says, span=span, label="", labels=(), notes=(), fixes=())
     needed = [] if not sure else _libraries(written, source.text)
     shown = f"write `{written.strip()}`" if written.strip() else "leave it out"

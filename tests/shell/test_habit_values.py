@@ -55,13 +55,19 @@ PYTHON = (
     "np.full(3, 1.5)", "np.identity(3)", "np.zeros_like(x)", "np.count_nonzero(A == 1)", "np.array([[1.5, -2], [3, 4]])",
     "np.sum(np.array([1, 2, 3]))", "np.float64(3)", "math.sqrt(2)", "math.floor(2.7)", "math.pi * 2", "math.hypot(3, 4)",
     "math.factorial(5)", "math.gcd(12, 18)", "np.inf > 3", "x.size + 1", "A.ndim", "x.mean(axis=0)", "A.reshape(2, -1)",
-    "A.reshape(-1, 2)", "A.flatten()[2]",
+    "A.reshape(-1, 2)", "A.flatten()[2]", "np.where(x > 2)[0]", "np.nonzero(x > 2)[0]", "np.nonzero(x - 1)[0]",
+    "np.flip(A, axis=1)", "np.flip(A, axis=0)", "np.flip(A, 1)", "np.add.outer(x, y)", "np.subtract.outer(x, y)",
+    "np.minimum.outer(x, y)", "np.add.reduce(A)", "np.add.reduce(A, axis=1)", "np.maximum.accumulate(A)",
+    "np.multiply.accumulate(A, 1)", "int(-2.7)", "int(2.7)", "np.sort(A, axis=0)", "np.argmax(A, axis=0)",
+    "np.argmin(A, axis=0)", "np.median(A, axis=0)", "sorted(x, reverse=True)", "x.std(ddof=1)", "A.var(ddof=1)",
+    "np.average(x, weights=y)", "np.tile(A, 2)", "np.take(A, [0, 1])",
 )  # fmt: skip
 ELSEWHERE = {
     "x.roll(1)": "np.roll(x,1)", "range(2, 10, 3)": "np.arange(2,10,3)", "reversed(x)": "x[::-1]",
     "x if n else y": "(x if n else y)", "length(x)": "len(x)", "maximum(x)": "x.max()", "x .+ 1": "x+1", "x[end]": "x[-1]",
     "zeros(3)": "np.zeros(3)", "fill(7, 3)": "np.full(3,7)", "vcat(x, y)": "np.concatenate([x,y])", "println(3)": "3",
-    "mod(x, 2)": "x%2", "div(7, 2)": "3", "cld(7, 2)": "4", "findall(x .> 2)": "np.flatnonzero(x>2)", "true": "True",
+    "mod(x, 2)": "x%2", "div(7, 2)": "3", "div(-7, 2)": "-3", "cld(7, 2)": "4", "findall(x .> 2)": "np.flatnonzero(x>2)",
+    "true": "True",
     "reshape(x, 5, 1)": "x.reshape(5,1)", "norm(y)": "np.linalg.norm(y)", "abs2(x)": "x*x", "jnp.sum(x)": "x.sum()",
     "jax.nn.relu(y-1)": "np.maximum(y-1,0)", "jax.numpy.mean(y)": "y.mean()", "jnp.where(x > 2, x, 0)": "np.where(x>2,x,0)",
     "torch.cat([x, y])": "np.concatenate([x,y])", "torch.matmul(A, B)": "A@B", "torch.sum(A, dim=0)": "A.sum(0)",
@@ -89,6 +95,29 @@ def test_a_fix_has_the_value_that_is_meant(typed: str, python: str) -> None:
     text = repaired(typed)
     value, expected = np.asarray(rho.eval(text)), np.asarray(meant(python))
     assert value.shape == expected.shape and np.allclose(value, expected, equal_nan=True), text
+
+
+UNSURE = (
+    "x ^ y", "z = x ^ y", "n ^= x", "~x", "x[~x]", "np.invert(x)", "np.subtract.reduce(x)", "np.logical_and.reduce(b)",
+    "np.where(A > 2)[1]", "A.sum(axis=(0, 1))", "sum(A, dims=1)", "round(2.567, 2)", "A.mean(axis=1, keepdims=True)",
+    "A - A.mean(axis=1, keepdims=True)", "np.searchsorted(x, 3, side='right')", "np.linspace(0, 1, 5, endpoint=False)",
+    "np.average(A, axis=0, weights=y)", "x.reshape(5, 1, order='F')", "torch.std(x)",
+    "std(x)", "var(x)", "int('12')", "np.roll(A, 1, axis=0)", "scipy.stats.norm(x)",
+)  # fmt: skip
+"""What has several readings, or asks for what no text is sure to give."""
+
+
+@pytest.mark.parametrize("typed", UNSURE)
+def test_what_may_mean_another_value_gets_no_fix(typed: str) -> None:
+    head = "".join(f"{name} ← {value}\n" for name, value in VALUES.items())
+    found = [one for one in Session().check(Source("<habit>", f"{head}{typed}\n")).diagnostics if one.is_error]
+    edits = [edit for one in found for fix in one.fixes for edit in fix.edits]
+    assert found and not edits and "……" not in found[0].message, found
+
+
+def test_an_argument_by_name_that_has_no_spelling_is_named() -> None:
+    (found,) = Session().check(Source("<habit>", "x ← 3 1 2\nnp.sum(x, keepdims=True)\n")).diagnostics
+    assert "`keepdims=`" in found.message and not found.fixes
 
 
 def test_a_library_is_taken_into_use_once_and_below_what_a_file_says_of_itself() -> None:
