@@ -133,12 +133,13 @@ class Combine:
 @dataclass(frozen=True, slots=True)
 class Together:
     """See Note [Together].  `mode`: (device, rows) in the order of rows, home among them if it `gathers`; `scratch`: bytes by
-    device, in this order; `channels`: (link, source, target) of the transfers inside."""
+    device, in this order; `channels`: (link, source, target) of the transfers inside; `picojoules`: what these cost."""
 
     mode: tuple[tuple[DeviceIndex, int], ...]
     scratch: tuple[int, ...]
     channels: tuple[tuple[int, DeviceIndex, DeviceIndex], ...] = ()
     gathers: bool = False
+    picojoules: int = 0
 
 
 @dataclass(frozen=True, slots=True)

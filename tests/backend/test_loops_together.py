@@ -136,6 +136,14 @@ def test_a_shifted_state_sends_a_row_each_way() -> None:
     assert same_bits(run(found.plan, bound, data), backend.execute(backend.plan(bound), bound, data))
 
 
+def test_what_a_turn_sends_costs_energy_each_time() -> None:
+    devices = two()
+    dear = replace(devices, links=tuple(replace(link, energy_pj_per_byte=500) for link in devices.links))
+    found, _, _ = planned(SHIFTED, profile=dear)
+    (task,) = [task for task in found.program.problem.phases if task.together is not None]
+    assert task.together is not None and task.together.picojoules == TURNS * 16 * 500
+
+
 def test_a_turned_state_also_sends_the_rows_that_come_round() -> None:
     """The row at each end is taken at 0, done at 1 and at the other end at 3; then 20 rows."""
     found, bound, data = planned(TURNED)

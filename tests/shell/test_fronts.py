@@ -141,3 +141,24 @@ def test_the_least_energy_by_a_deadline(rho: Rho, folder: Path, tmp_path: Path) 
     assert checked.code == 0, checked.err
     none = rho(*words, "--deadline", "1us")
     assert none.code == 3 and "error[SCH106]: these cannot all hold: `--deadline 1 µs`" in none.err
+
+
+def test_no_objective_claims_what_loops_run_together_disprove(rho: Rho, folder: Path, tmp_path: Path) -> None:
+    """The quickest plan runs the loop on both devices: no front and no deadline of another objective says that there is none."""
+    text = "input x : f64[n]\ny ← {(0.5×⍵+2÷⍵)-1e¯9×+/⍵}⍣50⊢1+|x\noutput y\n"
+    (tmp_path / "p.rho").write_text(text, encoding="utf-8")
+    profile = PROFILE.replace("10_000_000_000", "4_000_000_000").replace("null", "cpu").replace("= 1.0", "= 10.0")
+    (tmp_path / "two.toml").write_text(profile, encoding="utf-8")
+    words = ("plan", str(tmp_path / "p.rho"), "--size", "n=1000003", "--devices", str(tmp_path / "two.toml"), "--fast")
+    plan = rho(*words, "--json").json()
+    assert plan["spread"]
+    quickest = plan["prediction"]["makespan"] * plan["tick_ns"]
+    found = rho(*words, "--pareto", "time,energy", "--points", "3", "--json").json()
+    assert found["least_ns"] <= quickest and found["points"][0]["ns"] <= quickest
+    stored = tmp_path / "soon.json"
+    soon = rho(*words, "--objective", "energy", "--deadline", f"{quickest}ns", "-o", str(stored))
+    assert soon.code == 0, soon.err
+    assert rho("plan", "--check", str(stored), "--prove", *words[1:6]).code == 0
+    sooner = rho(*words, "--objective", "energy", "--deadline", f"{quickest * 199 // 200}ns")
+    assert sooner.code in (0, 5), sooner.err  # not proved impossible
+    assert rho(*words, "--objective", "energy", "--deadline", "1us").code == 3

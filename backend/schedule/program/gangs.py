@@ -2,12 +2,13 @@
 
 For every axis along which the states of a loop can be cut, and for none, and for unions of classes of devices with home, rows are
 dealt out so that all take equally long over a turn, or as many as a device's memory has room for.  The best of these are planned
-in the program and kept where the whole is shorter than with the loop on one device.
+in the program and kept where the whole is better than with the loop on one device, by the objectives in their order.
 
 Note [Bound].  Every plan that is considered runs a loop no faster than its fastest device alone, or than its turns as often as it
 has turns, each at its bound whatever the mode; after what makes its first states and before what reads its results.  The
 program with loops of that length has a bound for all these plans.  So has its longest path, on which a loop takes its way from
-home and back too (`ways`): a device with more rows takes longer for them, for their turns and for bringing them.
+home and back too (`ways`): a device with more rows takes longer for them, for their turns and for bringing them.  What that
+program with loops so short at home cannot do or be worth, under any objective or deadline, no plan can.
 """
 
 from __future__ import annotations
@@ -25,12 +26,14 @@ from ...graph.turns import Axes, can_turn_together
 from ..answer import Answer, Proof, Status
 from ..facts.workspace import rounded
 from ..plan.model import ALIGNMENT
-from ..problem import Before, Line, Objective, PhaseIndex, PhaseTask, Problem, Ticks
+from ..problem import Before, LimitMemory, Line, Objective, PhaseIndex, PhaseTask, Problem, Ticks
 from ..solve.bounds import Bounds
 from ..solve.budget import FAST, Budget
 from ..solve.costs import Costs
 from ..solve.filling import fill, least, most
+from ..solve.floors import floor_of
 from ..solve.loads import best_bound
+from ..solve.smt.conflict import certified_bound
 from ..solve.subsets import subsets
 from ..timeline.levels import FOREVER
 from ..timeline.timing import Mode, Timer
@@ -57,14 +60,13 @@ Planner: TypeAlias = Callable[[Problem, Budget], Answer]
 
 def plan_together(
     program: ProgramProblem, answer: Answer, setting: Setting, former: Former, budget: Budget, planner: Planner,
-    forms: Callable[[], Sequence[ProgramProblem]],
+    every: Sequence[ProgramProblem],
 ) -> tuple[ProgramProblem, Answer]:  # fmt: skip
     """The better of the program as it was planned, and with loops that several devices run together.
 
-    `forms`: every form of the program's branches, if they are few; the bound has to hold for all of them."""
-    problem = program.problem
-    options = _options(program, setting)
-    if not options:
+    `every`: the forms of the program's branches, or what all of them do at least; what is said of all plans holds for them."""
+    problem, options = program.problem, _options(program, setting)
+    if not options and not any(_options(form, setting) for form in every):
         return program, answer
     chosen: dict[PhaseId, Gang] = {}
     best, of = answer, program
@@ -73,19 +75,33 @@ def plan_together(
         for gang in _gangs(found, problem, alone):
             form = former({**chosen, gang.loop.id: gang})
             tried = planner(form.problem, FAST)
-            if tried.schedule is not None and (best.schedule is None or tried.schedule.makespan < best.schedule.makespan):
+            if tried.schedule is not None and (best.schedule is None or tried.values < best.values):
                 best, of = tried, form
         chosen = {gang.loop.id: gang for gang in of.gangs.values()}
     if chosen and budget != FAST:
         again = planner(of.problem, budget)
-        if again.schedule is not None and best.schedule is not None and again.schedule.makespan <= best.schedule.makespan:
+        if again.schedule is not None and best.schedule is not None and again.values <= best.values:
             best = again
     if best.schedule is None:
-        return program, answer
-    bound = min(bound_together(forms(), setting) or 0, best.schedule.makespan)
-    status = Status.OPTIMAL if bound == best.schedule.makespan else Status.GAP
-    proof = Proof("bound", bound)
+        return _without_plan(every, setting, planner)
+    bound = min(bound_together(every, setting) or 0, best.values[0])
+    status = Status.OPTIMAL if bound == best.values[0] else Status.GAP
+    proof = Proof("bound" if bound else "none", bound)
     return of, replace(best, status=status, lower_bound=bound, proof=proof, baselines=answer.baselines or best.baselines)
+
+
+def _without_plan(forms: Sequence[ProgramProblem], setting: Setting, planner: Planner) -> tuple[ProgramProblem, Answer]:
+    """What is certain where no plan was found: a conflict only if the program with shorter loops has it too."""
+    eased = [replace(form, problem=_eased(form, _options(form, setting))[0]) for form in forms]
+    answers = [(program, planner(program.problem, FAST)) for program in eased]
+    unsure = [program for program, answer in answers if answer.status is not Status.IMPOSSIBLE]
+    if unsure:
+        return min(unsure, key=lambda one: certified_bound(one.problem)), Answer(Status.ABORTED, None, 0, (), Proof("none", 0))
+    program, answer = answers[0]
+    if answer.conflict is None:
+        return program, answer
+    written = tuple(directive for directive in answer.conflict.directives if directive.line.text)
+    return program, replace(answer, conflict=replace(answer.conflict, directives=written))
 
 
 def bound_together(forms: Sequence[ProgramProblem], setting: Setting) -> int | None:
@@ -96,8 +112,6 @@ def bound_together(forms: Sequence[ProgramProblem], setting: Setting) -> int | N
 
 def _options(program: ProgramProblem, setting: Setting) -> dict[int, list[Turning]]:
     """The turns of loops that could be run together, by the places of the loops."""
-    if program.problem.objectives != (Objective.LATENCY,):
-        return {}
     found = {place: _turnings(program.bound, program.phases[place], setting) for place in _loops(program)}
     return {place: turnings for place, turnings in found.items() if turnings}
 
@@ -260,9 +274,29 @@ def _held(gang: Gang, device: int, rows: int, one: Turning) -> int:
 
 
 def _bound(program: ProgramProblem, options: Mapping[int, Sequence[Turning]]) -> int:
-    """See Note [Bound]."""
+    """Of the first objective.  See Note [Bound].  Energy: no loop runs together, or some device works beside home in one."""
+    eased, longer = _eased(program, options)
+    costs = Costs(Timer(eased))
+    if not all(costs.allowed):
+        return 0
+    moved = replace(eased, phases=tuple(longer.get(place, task) for place, task in enumerate(eased.phases)))
+    shortest = max(best_bound(Bounds(costs)).ticks, Bounds(Costs(Timer(moved))).path.ticks)
+    objective = eased.objectives[0]
+    if objective is Objective.LATENCY:
+        return shortest
+    floor = floor_of(eased, objective, shortest)
+    if objective is not Objective.ENERGY:
+        return floor
+    alone, away = floor_of(program.problem, objective, shortest), [group for group in eased.devices if not group.home]
+    work = min((table.at(1) for place in options for table in eased.phases[place].ticks.values()), default=0)
+    beside = eased.tick_ns * work * max(0, min((group.active_mw - group.idle_mw for group in away), default=0))
+    return -(-min(alone, floor + beside) // 10**9)
+
+
+def _eased(program: ProgramProblem, options: Mapping[int, Sequence[Turning]]) -> tuple[Problem, dict[int, PhaseTask]]:
+    """The program with shorter loops, and their tasks with the way of their states.  See Note [Bound]."""
     problem, phases = program.problem, list(program.problem.phases)
-    directives = list(problem.directives)
+    directives = [directive for directive in problem.directives if not isinstance(directive, LimitMemory)]
     longer: dict[int, PhaseTask] = {}
     makers = {value: place for place, phase in enumerate(program.phases) for value in traverse.results(phase)}
     readers = [(int(edge.source), int(edge.target)) for edge in problem.edges]
@@ -286,12 +320,7 @@ def _bound(program: ProgramProblem, options: Mapping[int, Sequence[Turning]]) ->
             directives.append(Before(Line(0, ""), (PhaseIndex(first),), (PhaseIndex(then),)))
     edges = tuple(edge for edge in problem.edges if edge.source not in options and edge.target not in options)
     groups = tuple(replace(group, memory=None) for group in problem.devices)
-    eased = replace(problem, devices=groups, phases=tuple(phases), edges=edges, directives=tuple(directives))
-    costs = Costs(Timer(eased))
-    if not all(costs.allowed):
-        return 0
-    moved = replace(eased, phases=tuple(longer.get(place, task) for place, task in enumerate(phases)))
-    return max(best_bound(Bounds(costs)).ticks, Bounds(Costs(Timer(moved))).path.ticks)
+    return replace(problem, devices=groups, phases=tuple(phases), edges=edges, directives=tuple(directives)), longer
 
 
 def _turns(one: Turning) -> int:

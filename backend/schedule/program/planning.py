@@ -147,13 +147,18 @@ def _together(
     """With loops that several devices run together, where that is better."""
     bare = replace(formed.program, problem=replace(formed.program.problem, chunks=formed.answer.chunks))
 
-    def forms() -> list[ProgramProblem]:
-        return [former(speculated(bound, chosen)) for chosen in every_form(bound)] if branches_of(bound.graph) else [bare]
-
+    every = _every_form(bound, former) if branches_of(bound.graph) else [bare]
     program, answer = plan_together(
-        bare, formed.answer, setting_of(bare, profile, given), lambda gangs: former(bare.bound, gangs=gangs), budget, _best, forms
+        bare, formed.answer, setting_of(bare, profile, given), lambda gangs: former(bare.bound, gangs=gangs), budget, _best, every
     )
     return Formed(program, replace(answer, speculated=formed.answer.speculated))
+
+
+def _every_form(bound: BoundGraph, former: Callable[[BoundGraph], ProgramProblem]) -> list[ProgramProblem]:
+    """Every form of a program's branches; what all of them do at least where they are too many."""
+    if chosen := every_form(bound):
+        return [former(speculated(bound, one)) for one in chosen]
+    return [replace(former(bound), problem=relaxed(bound, former))]
 
 
 def _without_search(program: ProgramProblem) -> Formed:
@@ -366,12 +371,15 @@ def reproved(plan: Plan, bound: BoundGraph, core: Core, profile: Profile) -> boo
 
     bound = replace(bound, lies=lying_in(plan, bound))
 
-    def formed(chosen: tuple[PhaseId, ...]) -> ProgramProblem:
-        made = problem_of(speculated(bound, chosen), profile, chunks=min(CHUNKS, space_of(plan)))
+    def former(form: BoundGraph) -> ProgramProblem:
+        made = problem_of(form, profile, chunks=min(CHUNKS, space_of(plan)))
         return with_directives(made, core, _objectives(plan), bound)[0]
 
+    def formed(chosen: tuple[PhaseId, ...]) -> ProgramProblem:
+        return former(speculated(bound, chosen))
+
     program = formed(plan.speculated)
-    every = [formed(chosen) for chosen in every_form(bound)] if branches_of(bound.graph) else [program]
+    every = _every_form(bound, former) if branches_of(bound.graph) else [program]
     said = bound_together(every, setting_of(program, profile))
     if said is not None:
         return plan.prediction is not None and plan.prediction.lower_bound <= max(said, 0)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import ceil
 
 from ...devices.profile import Profile
 from ...graph import traverse
@@ -133,7 +134,13 @@ class Gang:
         moves = sorted({(one.link, one.source, one.target) for one in moved if one.link is not None})
         scratch = tuple(max(0, self.peak(device) - own) for (device, _), own in zip(self.mode, out, strict=True))
         mode = tuple((DeviceIndex(device), rows) for device, rows in self.mode)
-        return Together(mode, scratch, tuple(moves), self.is_gathered)
+        return Together(mode, scratch, tuple(moves), self.is_gathered, sum(map(self.picojoules, self.plans)))
+
+    def picojoules(self, one: Planned) -> int:
+        """Of the links, in all turns or in what follows the last."""
+        links, times = one.problem.links, (self.loop.trip.constant or 0) if one is self.body else 1
+        sent = (links[moved.link].nj_per_byte * moved.bytes for moved in one.schedule.transfers if moved.link is not None)
+        return ceil(times * 1000 * sum(sent))
 
     def need(self, value: ValueId, axis: int) -> Need:
         """What a device needs of a value along its axis.  See Note [Needs of a loop]."""

@@ -235,7 +235,8 @@ def _by_solver(state: _State, objective: Objective, kept: Sequence[tuple[Objecti
     names = len(problem.device_names())
     if bottom >= exact_value(problem, state.schedule, objective):
         return bottom, "bound"
-    if len(problem.phases) > MOST_EXACT or names > MOST_DEVICES or budget.steps == 0 or Z3.name in budget.without:
+    together = any(task.together is not None for task in problem.phases)  # the solver knows nothing of these
+    if together or len(problem.phases) > MOST_EXACT or names > MOST_DEVICES or budget.steps == 0 or Z3.name in budget.without:
         return bottom, "bound"
     modes = candidate_modes(Costs(Timer(problem)))
     import time

@@ -83,12 +83,14 @@ def energy(problem: Problem, schedule: Schedule) -> int:
     working = [0] * names
     on = [not problem.power_off_unused] * names
     on[problem.home] = True
+    total = Fraction(0)
     for shard in schedule.shards:
         working[shard.device] += shard.end - shard.start
         on[shard.device] = True
+        together = problem.phases[shard.phase].together
+        total += together.picojoules if together is not None and shard.first == 0 else 0
     for step in schedule.combines:
         working[problem.home] += step.end - step.start
-    total = Fraction(0)
     for transfer in schedule.transfers:
         on[transfer.source] = on[transfer.target] = True
         if transfer.link is not None:

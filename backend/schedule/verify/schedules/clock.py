@@ -137,6 +137,7 @@ def _millijoules(facts: Facts) -> int:
     for moved in schedule.transfers:
         if moved.link is not None:
             picojoules += 1000 * problem.links[moved.link].nj_per_byte * moved.bytes
+    picojoules += sum(task.together.picojoules for task in problem.phases if task.together is not None)
     return ceil(picojoules / 10**9)
 
 
