@@ -64,6 +64,23 @@ def test_each_worker_reads_its_part(cluster: rho.Cluster, served: Served, tmp_pa
     assert by_name(apart) == by_name(program.run())
 
 
+def test_a_footer_and_pages_are_fetched_once(cluster: rho.Cluster, served: Served, tmp_path: Path) -> None:
+    """Of one group of rows, whose parts each open the file; home and workers are threads of one process here."""
+    parquet, table = pytest.importorskip("pyarrow.parquet"), pytest.importorskip("pyarrow").table
+    x = np.random.default_rng(1).standard_normal((70_000, 5))
+    parquet.write_table(table({f"c{at}": column for at, column in enumerate(x.T)}), served.folder / "x.parquet")
+    size = (served.folder / "x.parquet").stat().st_size
+    program = loaded(
+        tmp_path,
+        f'input x : f64[n m] ← "{served.url("x.parquet")}"\noutput y ← √1+x×x\nschedule {{\n  split y rows 1:1 over w0 w1\n}}\n',
+    )
+    served.asked.clear()
+    apart = program.run(cluster=cluster)
+    assert served.sent["x.parquet"] <= 1.1 * size
+    assert served.asked["GET"] <= 20 + size / (1 << 16) and served.asked["HEAD"] <= 20
+    assert by_name(apart) == by_name(program.run())
+
+
 def test_a_server_that_answers_otherwise_than_before(cluster: rho.Cluster, served: Served, tmp_path: Path) -> None:
     np.save(served.folder / "x.npy", np.arange(50_000.0))
     program = loaded(tmp_path, SHARED.format(served.url("x.npy")))

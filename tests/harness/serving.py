@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -13,10 +14,11 @@ from pathlib import Path
 
 
 class Served:
-    """`sent`: bytes of bodies, by the file's name; `tag`: what is told of the files' version."""
+    """`sent`: bytes of bodies, by the file's name; `asked`: requests, by method; `tag`: what is told of the files' version."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.tag, self.sent = folder, '"1"', dict[str, int]()
+        self.asked = Counter[str]()
         self.lock, self.over = threading.Lock(), threading.Event()
         self.address = ""
 
@@ -46,6 +48,8 @@ def serving(folder: Path) -> Iterator[Served]:
             pass
 
         def answer(self) -> None:
+            with served.lock:
+                served.asked[self.command] += 1
             how, _, name = self.path.lstrip("/").partition("/")
             path = served.folder / name.partition("?")[0]
             if how == "silent":

@@ -8,19 +8,30 @@ from __future__ import annotations
 import io
 import os
 from dataclasses import dataclass
-from typing import BinaryIO, cast
+from functools import cached_property
+from typing import TYPE_CHECKING, BinaryIO, cast
 from urllib.parse import urlsplit
 
 from ....lang.opening import open_regular
 from ....lang.urls import is_url
 
+if TYPE_CHECKING:
+    from .remote import Version
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True)
 class Content:
     """`held`: the bytes of what can be read only once; None: they are in the file."""
 
     path: str
     held: bytes | None = None
+
+    @cached_property
+    def version(self) -> Version:
+        """Of a URL, when it was first asked for.  FileTrouble."""
+        from .remote import known
+
+        return known(self.path)
 
     def open(self) -> BinaryIO:
         """From its start.  OSError; FileTrouble."""
@@ -29,7 +40,7 @@ class Content:
         if is_url(self.path):
             from .remote import Remote
 
-            return cast(BinaryIO, io.BufferedReader(Remote(self.path)))
+            return cast(BinaryIO, io.BufferedReader(Remote(self.path, self.version)))
         return open_regular(self.path)
 
     def size(self) -> int:
@@ -37,9 +48,7 @@ class Content:
         if self.held is not None:
             return len(self.held)
         if is_url(self.path):
-            from .remote import known
-
-            return known(self.path)[0]
+            return self.version.size
         return os.path.getsize(self.path)
 
     def identity(self, file: BinaryIO | None = None) -> tuple[int | str, ...]:
@@ -48,7 +57,8 @@ class Content:
         if is_url(self.path):
             from .remote import known
 
-            return known(self.path)
+            version = self.version if self.version.told else known(self.path)  # else every answer is compared with it
+            return version.size, version.digest
         found = os.stat(self.path) if file is None else os.fstat(file.fileno())
         return found.st_ino, found.st_dev, found.st_size, found.st_mtime_ns
 

@@ -1,8 +1,8 @@
 """Inputs at URLs: `http://…` and other URLs that fsspec reads, fetched by byte ranges.
 
-Only the last range is cached, and ranges grow while a file is read in order.  Servers are asked not to compress, redirections are
-not followed, and a server may be silent for `PATIENCE` seconds.  A file is identified by what its server reports: size, `ETag`
-and `Last-Modified`.
+Ranges grow while a file is read in order, and the latest are kept for all readers of the process.  Servers are asked not to
+compress, redirections are not followed, and a server may be silent for `PATIENCE` seconds.  A file is identified by what its
+server reports: size, `ETag` and `Last-Modified`.  It is asked once for each `Content`; later answers are compared with that.
 
 The one module that knows fsspec and aiohttp.  Neighbours: `content` (opens URLs as it opens files), `lang.urls`.
 """
@@ -10,8 +10,11 @@ The one module that knows fsspec and aiohttp.  Neighbours: `content` (opens URLs
 from __future__ import annotations
 
 import io
+import threading
 from collections.abc import Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, Final
 from urllib.parse import urljoin
@@ -25,6 +28,9 @@ PATIENCE: Final = 20.0
 _LEAST: Final = 1 << 14
 _MOST: Final = 1 << 20
 """Bytes that are fetched at a time where less is asked for."""
+KEPT: Final = 4 << 20
+"""Bytes that are kept of what was fetched."""
+_NAMES: Final = ("ETag", "Last-Modified")
 
 
 class _Answer(Exception):
@@ -36,7 +42,10 @@ class _Answer(Exception):
 
 
 async def _require_the_file(response: Any) -> None:
-    if response.status >= 300:
+    """It is, and what it tells of its version is kept."""
+    if response.status < 300:
+        _TOLD[str(response.url)] = tuple([response.headers.get(name) for name in _NAMES])
+    else:
         named = response.headers.get("Location")
         raise _Answer(response.status, response.reason or "", urljoin(str(response.url), named) if named else "")
 
@@ -103,23 +112,95 @@ def _trouble(error: BaseException | None) -> FileTrouble:
     return FileTrouble(Code.E704, f"cannot be read: {first_line(error)}")
 
 
-def known(url: str) -> tuple[int, str]:
-    """The size of a file, and what tells it from another.  FileTrouble."""
+@dataclass(frozen=True, slots=True)
+class Version:
+    """The size of a file, and what tells it from another.  `told`: `ETag` and `Last-Modified`, where every answer tells them;
+    `place`: whose answers these are."""
+
+    size: int
+    digest: str
+    told: tuple[str | None, ...]
+    place: str
+
+    def require_same(self) -> None:
+        """FileTrouble: the latest answer told another one."""
+        if any(one and other and one != other for one, other in zip(self.told, _TOLD.get(self.place, ()), strict=False)):
+            raise damaged("changed while it was read")
+
+
+_TOLD: Final[dict[str, tuple[str | None, ...]]] = {}
+"""What the latest answer of a URL told of its version."""
+
+
+def known(url: str) -> Version:
+    """What its server says now.  FileTrouble."""
     system, path = _system_of(url)
     with _told():
         system.invalidate_cache()
         found = system.info(path)
     if found.get("size") is None or found.get("type") != "file":
         raise FileTrouble(Code.E704, "cannot be read: its server does not say how large it is")
-    return int(found["size"]), sha256(repr(sorted(found.items(), key=str)).encode()).hexdigest()
+    place = str(found.get("url", ""))
+    told = tuple(found.get(name) for name in _NAMES) if place in _TOLD else ()
+    digest = sha256(repr(sorted(found.items(), key=str)).encode()).hexdigest()
+    return Version(int(found["size"]), digest, told, place)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Part:
+    """Bytes of a file that were fetched, or that somebody is fetching."""
+
+    first: int
+    stop: int
+    bytes: Future[bytes] = field(default_factory=Future)
+
+
+class _Parts:
+    """The parts that were used last, of all readers of this process: `KEPT` bytes.
+
+    A part that goes on where another one ends is twice as long, so that whoever reads in order asks seldom, also where several
+    do, each its own part.  With many parts each is shorter: none goes before it is used."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._parts: list[tuple[tuple[str, str], _Part]] = []
+        """The latest last, and of which version of which URL."""
+
+    def at(self, key: tuple[str, str], at: int, count: int, size: int) -> tuple[_Part, bool]:
+        """The part that has a byte, and whether the caller has to fetch it; `count` bytes are asked for."""
+        with self._lock:
+            same = [part for of, part in self._parts if of == key]
+            found = next((part for part in same if part.first <= at < part.stop), None)
+            if found is None:
+                before = next((part.stop - part.first for part in same if part.stop == at), 0)
+                ahead = max(_LEAST, min(2 * before, _MOST, KEPT // (1 + len(self._parts))))
+                stop = min([at + max(count, ahead), size, *(part.first for part in same if part.first > at)])
+                made = _Part(at, stop)
+            else:
+                made = found
+                self._parts.remove((key, found))
+            if made.stop - made.first <= _MOST:
+                self._parts.append((key, made))
+            while sum(part.stop - part.first for _, part in self._parts) > KEPT:
+                del self._parts[0]
+            return made, found is None
+
+    def drop(self, key: tuple[str, str], part: _Part) -> None:
+        """It could not be fetched."""
+        with self._lock:
+            self._parts = [(of, one) for of, one in self._parts if of != key or one is not part]
+
+
+_PARTS: Final = _Parts()
+_NOTHING: Final = _Part(0, 0)
 
 
 class Remote(io.RawIOBase):
     """A file that lies elsewhere.  FileTrouble, also when it is read."""
 
-    def __init__(self, url: str) -> None:
-        self._url, (self._size, _) = url, known(url)
-        self._at, self._block, self._first, self._ahead = 0, b"", 0, _LEAST
+    def __init__(self, url: str, version: Version) -> None:
+        self._version, self._size, self._at, self._part = version, version.size, 0, _NOTHING
+        self._key = url, version.digest
         system, path = _system_of(url)
         with _told():
             self._file = system.open(path, "rb", block_size=_MOST, cache_type="none", size=self._size)
@@ -136,25 +217,36 @@ class Remote(io.RawIOBase):
 
     def readinto(self, room: Any) -> int:
         target = memoryview(room).cast("B")
-        if not self._first <= self._at < self._first + len(self._block):
-            self._fetch(len(target))
-        start = self._at - self._first
-        part = self._block[start : start + len(target)]
+        if not self._part.first <= self._at < self._part.stop and self._at < self._size:
+            self._part = self._fetched(len(target))
+        start = self._at - self._part.first
+        part = self._part.bytes.result()[start : start + len(target)] if self._at < self._size else b""
         target[: len(part)] = part
         self._at += len(part)
         return len(part)
 
-    def _fetch(self, count: int) -> None:
-        goes_on = self._at == self._first + len(self._block)
-        self._ahead = min(2 * self._ahead, _MOST) if goes_on and self._block else _LEAST
-        wanted = max(0, min(max(count, self._ahead), self._size - self._at))
+    def _fetched(self, count: int) -> _Part:
+        while True:
+            part, is_mine = _PARTS.at(self._key, self._at, count, self._size)
+            if is_mine:
+                try:
+                    part.bytes.set_result(self._fetch(part.first, part.stop))
+                except BaseException as error:
+                    _PARTS.drop(self._key, part)
+                    part.bytes.set_exception(error)
+                    raise
+            if part.bytes.exception() is None:  # where somebody else failed this one tries
+                return part
+
+    def _fetch(self, first: int, stop: int) -> bytes:
         with _told():
-            self._file.seek(self._at)
-            found = self._file.read(wanted) if wanted else b""
-        if len(found) != wanted:
-            raise damaged(f"ended while it was read: of {wanted} bytes its server sent {len(found)}")
-        self._first, self._block = self._at, found
+            self._file.seek(first)
+            found: bytes = self._file.read(stop - first)
+        self._version.require_same()
+        if len(found) != stop - first:
+            raise damaged(f"ended while it was read: of {stop - first} bytes its server sent {len(found)}")
+        return found
 
     def close(self) -> None:
-        self._block = b""
+        self._part = _NOTHING
         super().close()

@@ -50,8 +50,8 @@ def mark_of(path: str) -> Mark | None:
     """None: there is no such file, the path leads elsewhere, or the folder has too many files."""
     try:
         if is_url(path):
-            size, digest = known(path)
-            return size, 0, digest
+            version = known(path)
+            return version.size, 0, version.digest
         if os.path.realpath(path) != path:
             return None
         if os.path.isdir(path):
