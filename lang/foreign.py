@@ -118,6 +118,8 @@ class _Writer:
             case ast.Constant(int() | float() as number) if not isinstance(number, bool):
                 written = self.segment(node).replace("_", "").replace("e-", "e¯").replace("E-", "e¯")
                 return str(number) if written[:2].lower() in ("0x", "0b", "0o") else written
+            case ast.Name("end"):
+                raise _NoSpelling  # of Julia, which counts from 1
             case ast.Constant(str()) | ast.Name():
                 return CONSTANTS[self.segment(node)] if self.segment(node) in ("True", "False") else self.segment(node)
             case ast.Constant(bool() as truth):
@@ -147,6 +149,11 @@ class _Writer:
 
     def called(self, node: ast.Call) -> str:
         """A call of a function of another language, or of a function of the program's."""
+        match node:
+            case ast.Call(ast.Name("list"), [ast.Call(ast.Name("map" | "filter")) as inner], []):
+                return self.called(inner)
+            case ast.Call(ast.Name("map" | "filter"), [ast.Lambda(ast.arguments([], [ast.arg(name)])) as each, items], []):
+                return self.each(name, each.body, items, keeps=self.segment(node.func) == "filter")
         match node.func:
             case ast.Name(word) if word in _KNOWN:
                 given, bare = list(node.args), True
@@ -183,6 +190,13 @@ class _Writer:
         else:
             written = self.applied(word, [*given, *extra], bare)
         return written if kind is None else f"{self.kind(kind)} {written}"
+
+    def each(self, name: str, body: ast.expr, items: ast.expr, keeps: bool) -> str:
+        """A function of each item, or the items of which it holds."""
+        if any(isinstance(one, ast.Call | ast.Subscript | ast.Attribute) for one in ast.walk(body)):
+            raise _NoSpelling  # of the rows of a matrix
+        array, body_text = self.operand(items), re.sub(rf"\b{name}\b", "⍵", self.write(body))
+        return f"({{{body_text}}}¨{array})⌿{array}" if keeps else f"{{{body_text}}}¨{array}"
 
     def pervading(self, function: str, way: str, node: ast.Call) -> str:
         """A function of two arguments between all items of two arrays, or folded along an axis, the first if none is said."""
@@ -274,7 +288,10 @@ class _Writer:
             case ast.UnaryOp(ast.USub(), ast.Constant(1)):
                 return f"0⌷⊖{array}"
             case ast.Compare() | ast.BoolOp() | ast.BinOp(_, ast.BitAnd() | ast.BitOr(), _) | ast.UnaryOp(ast.Invert(), _):
-                return f"({self.write(index)})⌿{array}"
+                mask = self.write(index)
+                return f"(,{mask})⌿,{array}" if _is_item_by_item(index, value) else f"({mask})⌿{array}"
+            case ast.Tuple(axes) if sum(isinstance(one, ast.List | ast.Name) for one in axes) > 1 and ast.List in map(type, axes):
+                raise _NoSpelling  # pairs of positions
             case ast.Tuple(axes):
                 return f"{array}[{';'.join(self.places(one, f'(⍴{array})[{axis}]') for axis, one in enumerate(axes))}]"
         return f"{array}[{self.places(index, f'(≢{array})')}]"
@@ -301,6 +318,8 @@ class _Writer:
                 bounds = [default if one is None else self.places(one, length) for one, default in ((first, "0"), (last, length))]
                 start, stop = (one if one == length or _ITEM.fullmatch(one) else f"({one})" for one in bounds)
                 return _counted(start, stop, self.known(None if pace.startswith("¯") else pace))
+            case ast.Compare() | ast.BoolOp():
+                return f"⍸{self.write(index)}"
             case ast.UnaryOp(ast.USub(), ast.Constant() as back):
                 return f"{length}-{self.write(back)}"
             case ast.Constant(value) if value is None or value is ...:
@@ -339,6 +358,15 @@ def _asks_where(node: ast.expr) -> bool:
         and len(node.args) == 1
         and (isinstance(node.func, ast.Attribute) and node.func.attr in ("where", "nonzero") and _is_package(node.func.value))
     )
+
+
+def _is_item_by_item(mask: ast.expr, array: ast.expr) -> bool:
+    """Does a mask compare the items of an array with numbers, so that it has the shape of the array?"""
+    plain = (
+        ast.Compare | ast.BoolOp | ast.BinOp | ast.UnaryOp | ast.Constant | ast.operator | ast.cmpop | ast.boolop | ast.unaryop
+    )
+    parts = [one for one in ast.walk(mask) if not isinstance(one, plain | ast.expr_context)]
+    return bool(parts) and all(isinstance(one, ast.Name) and ast.dump(one) == ast.dump(array) for one in parts)
 
 
 def _is_mask(node: ast.expr) -> bool:

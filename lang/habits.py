@@ -45,7 +45,9 @@ Write: TypeAlias = "str | Callable[[Groups], str] | None"
 
 _START = r"(?:^|(?<=⋄))[ \t]*(?P<all>"
 _REST = r"[^\n⋄]*[^\s⋄]"
+_AXIS = r"(?:[^\[\]();\n]|\[[^\[\]();\n]*\])*"
 _FLAT = r"[^\n⋄;\[\](){}]*"
+GIVEN = r"\((?:[^()\n]|\((?:[^()\n]|\([^()\n]*\))*\))*\)"
 _BEFORE = r"(?<![\w.¯)\]'\"])(?<![\w.¯)\]'\"] )"
 _BOTH = r"(?P<a>[^\n⋄←]*?)(?P<all>"
 
@@ -74,7 +76,11 @@ HABITS: tuple[Habit, ...] = (
     Habit(_START + rf"def[ \t]+(?P<f>{NAME})[ \t]*\((?P<p>[^()\n]*)\)[ \t]*:[ \t]*(?:return\b)?(?P<v>[^\n⋄]*))",
           "a function is `{…}` with `⍵` for its argument (`⍺` is the left one), and its last expression is its value",
           lambda g: f"{g['f']} ← {function_of(g['p'], g['v']) if g['v'].strip() else '{…⍵…}'}"),
-    Habit(rf"lambda[ \t]*(?P<p>[^:\n]*):[ \t]*(?P<v>{_REST})",
+    Habit(r"(?<![\w.])(?P<all>(?:list\((?=(?:map|filter)\())?(?:map|filter)\([ \t]*lambda\b"
+          rf"(?:[^()\n⋄]|{GIVEN})*\)(?:(?<=\)\))\))?)",
+          "`f¨x` is f of each item, and `m⌿x` keeps what a mask m says", read_whole),
+    Habit(r"lambda[ \t]*(?P<p>[^:\n]*):[ \t]*"
+          rf"(?P<v>(?:[^()\[\],\n⋄]|{GIVEN}|\[[^\[\]\n]*\])*[^\s()\[\],\n⋄]|[^()\[\],\n⋄]*{GIVEN})",
           "a function is `{…}` with `⍵` for its argument (`⍺` is the left one)", lambda g: function_of(g["p"], g["v"])),
     Habit(_START + rf"for\b[ \t]*(?:(?P<i>{NAME})[ \t]+in\b[ \t]*(?P<x>[^:\n⋄]+)(?::(?P<v>[^\n⋄]*))?|{_REST}))",
           "there is no `for`: `f¨x` is f of each item, `f/x` folds, `f⍣n` repeats, and `{…⍺…}⍣(⍳n)` counts", each_of),
@@ -119,7 +125,7 @@ HABITS: tuple[Habit, ...] = (
     Habit(rf"(?P<a>{ITEM})[ \t]*%[ \t]*(?P<b>{ITEM})", "the remainder is `|`, with the divisor on its left", "{b}|{a}"),
     Habit(rf"(?P<all>(?P<a>{ITEM})[ \t]*\^[ \t]*(?P<b>{ITEM}))", "power is `*`; Python's exclusive or is `⎕bxor`, of masks `≠`",
           lambda g: f"{g['a']}*{g['b']}" if is_power(g["all"]) else "…"),
-    Habit(r"~(?![~*])", "`~` is not, of a mask; `⎕bnot n` turns the bits of integers, and `0=n` says which are 0", None,
+    Habit(r"~(?![~*])", "`~` is not, and needs a bool; `⎕bnot n` turns the bits of integers, and `0=n` says which are 0", None,
           (Code.E303,)),
     Habit(rf"(?P<a>{NAME})[ \t]*@[ \t]*(?P<b>{NAME})", "the matrix product is `+.×`", "{a}+.×{b}"),
     Habit(rf"(?P<a>{ITEM})[ \t]*//[ \t]*(?P<b>{ITEM})", "division is `÷`, and `⌊` rounds down", "⌊{a}÷{b}"),
@@ -166,8 +172,12 @@ BRACKETS: tuple[Habit, ...] = (
     Habit(rf"(?P<x>(?<![\w.]){NAME})\([ \t]*(?P<i>\d+)[ \t]*\)", "`x[i]` indexes, from 0", cells_from_one, (Code.E111,)),
     Habit(r"(?<![\w)\]⍵⍺])\[(?P<x>[^\[\]\n⋄;,]+(?:;[^\[\]\n⋄;,]+)+)\]", "`⋄` separates the cells of a matrix",
           rows_of, (Code.E002,)),
+    Habit(rf"(?<![\w.])(?P<all>(?:{NAME}\.)*{NAME}{GIVEN}(?:\.{NAME}{GIVEN})*\[[^\[\]\n;]*:[^\[\]\n;]*\])",
+          "`k↑x` are the first k items, `k↓x` those after them, `⊖x` the reverse", read_whole, (Code.E017,)),
+    Habit(rf"(?P<x>{NAME})\[[ \t]*(?P<i>[1-9]\d*)[ \t]*:[ \t]*end[ \t]*\]", "`k↓x` leaves out the first k items",
+          lambda g: f"{int(g['i']) - 1}↓{g['x']}" if g["i"] != "1" else g["x"]),
     Habit(rf"(?P<all>{NAME}\[[ \t]*::[ \t]*-1[ \t]*\])", "`⊖` reverses the major cells", read_whole),
-    Habit(rf"(?P<all>{NAME}\[[^\[\]();\n]*(?::[^\[\]();\n]*,|,[^\[\]();\n]*:)[^\[\]();\n]*\])",
+    Habit(rf"(?P<all>{NAME}\[(?:{_AXIS}:{_AXIS},|{_AXIS},{_AXIS}:){_AXIS}\])",
           "`;` separates the axes of an index, and an axis that is taken whole is left empty", read_whole),
     Habit(rf"(?P<all>{NAME}\[[ \t]*-?(?:{NAME}|\d+)[ \t]*(?:,[ \t]*-?(?:{NAME}|\d+)[ \t]*)+\])",
           "`,` joins positions of one axis; `;` separates the axes of an index", read_whole, (Code.E310,), legal=True),
@@ -210,16 +220,19 @@ def _named() -> tuple[Habit, ...]:
     words, values, told = ("|".join(sorted(names, key=len, reverse=True)) for names in (functions, CONSTANTS, TOLD))
     known = rf"(?:{'|'.join(PACKAGES)})\.(?:[a-z]\w*\.)*"
     libraries = r"(?:stats|sort|text|linalg)\."
-    given = r"\((?:[^()\n]|\((?:[^()\n]|\([^()\n]*\))*\))*\)"
+    given = GIVEN
     return (
         Habit(rf"(?<![\w.])(?P<all>(?:{'|'.join(PACKAGES)})\.\w+\.(?P<w>outer|reduce|accumulate){given})",
               "`x∘.f y` is f of each item of x with each of y, `f⌿x` folds with f, `f⍀x` keeps what comes on the way",
               read_whole, _NAMED),
         Habit(rf"(?<![\w.])(?:{known}|{NAME}\.)?(?P<w>{told})\b(?=[ \t]*\()", "", None, (*_NAMED, Code.E131, Code.E133)),
         Habit(rf"(?<![\w.])(?P<all>(?:(?!{known}|{libraries}){NAME}(?:\[[^\[\]\n]*\])?|(?:{known})?{NAME}{given}|{given}|{TEXT})"
-              rf"\.(?P<w>{words})\b(?:{given})?)", "", applied, _NAMED),
+              rf"(?:\.{NAME}{given})*\.(?P<w>{words})\b(?:{given})?)", "", applied, _NAMED),
         Habit(rf"(?<![\w.])(?P<all>(?:{known})?(?P<w>{words}){given})", "", applied, _NAMED),
         Habit(rf"(?<![\w.])(?P<all>(?:{known})?(?P<w>{'|'.join(WORDS)})\b[ \t]*)(?!\()", "",
               lambda g: WORDS[g["w"]], (Code.E001,)),
         Habit(rf"(?<![\w.])(?:{known})?(?P<w>{values})\b", "", lambda g: CONSTANTS[g["w"]], (Code.E001,)),
+        Habit(rf"(?<![\w.])(?:{'|'.join(PACKAGES)}|pd|pandas)\.(?:{NAME}\.)*(?P<w>{NAME})",
+              "Rho has no spelling of this function or value of a package; docs/from-numpy.md has those of NumPy that it has",
+              None, (Code.E001,)),
     )  # fmt: skip

@@ -86,7 +86,7 @@ def _unknown_name(binding: Binding, token: Token) -> Problem:
         return spelt
     meant = _meant(binding, token)
     if meant is None:
-        return binding.problem(Code.E001, f"`{name}` has no value here", span, notes=_explained(name, module, before))
+        return binding.problem(Code.E001, f"`{name}` has no value here", span, notes=_explained(binding, name, module, before))
     return binding.problem(Code.E001, f"`{name}` has no value here; did you mean `{meant}`?", span,
                            fixes=replacing(f"write `{meant}`", span, meant))  # fmt: skip
 
@@ -107,9 +107,13 @@ def _misspelt(binding: Binding, token: Token) -> Problem | None:
                            fixes=replacing(f"write {meant}", span, meant))  # fmt: skip
 
 
-def _explained(name: str, module: re.Match[str] | None, before: str) -> tuple[str, ...]:
+def _explained(binding: Binding, name: str, module: re.Match[str] | None, before: str) -> tuple[str, ...]:
     """What an unknown name may have been taken for: a member of a module, or a size."""
     if module is not None:
+        if module[1] in binding.names.top.names():
+            return (f"`{module[1]}` is a value, which has no members",)
+        if binding.modules is None or binding.modules(module[1]) is None:
+            return (f"`{module[1]}` is not a module in use, nor one of the standard library",)
         return (f"`{module[1]}` is not a module in use: `use {module[1]}` above would make it one",)
     declared = [line for line in before.split("\n") if line.lstrip().startswith("input") or (":" in line and "→" in line)]
     if any(re.search(rf"[\[<][^\]>\n⋄]*\b{re.escape(name)}\b", line) for line in declared):

@@ -27,7 +27,7 @@ PYTHON = (
     "A.min(axis=1)", "np.argsort(x, kind=\"stable\")", "np.arange(2,10,2)", "np.arange(2, 10)", "np.arange(10, 2, -2)",
     "A.reshape(3, 2)", "A.reshape(-1)", "x.reshape(5, 1)", "np.reshape(A, (3, 2))", "np.zeros((2, 3))", "np.ones((2, 3))",
     "np.zeros(4)", "np.full((2, 3), 7)", "A.argmax(axis=1)", "A.cumsum(axis=0)", "np.cumsum(A, axis=1)", "np.diff(A, axis=0)",
-    "np.any(A > 4, axis=0)", "np.all(A > 0, axis=1)", "np.linalg.norm(y)", "np.linalg.det(Q)", "np.trace(Q)", "np.diag(Q)",
+    "np.any(A > 4, axis=0)", "np.all(A > 0, axis=1)", "np.linalg.norm(y)", "np.linalg.det(Q)", "np.trace(Q)", "np.diagonal(Q)",
     "np.cross(x[:3], x[1:4])", "np.dot(x, y)", "np.matmul(A, B)", "np.inner(x, y)", "np.abs(x - 3)", "np.floor(y)",
     "np.square(x)", "np.cbrt(y)", "np.log2(y)", "np.log10(y)", "np.log1p(y)", "np.expm1(y)", "np.sinh(y)", "np.cosh(y)",
     "np.tanh(y)", "np.arcsin(y/4)", "np.arccos(y/4)", "np.arctan(y)", "np.clip(x, 2, 4)", "np.mod(x, 2)",
@@ -60,13 +60,17 @@ PYTHON = (
     "np.minimum.outer(x, y)", "np.add.reduce(A)", "np.add.reduce(A, axis=1)", "np.maximum.accumulate(A)",
     "np.multiply.accumulate(A, 1)", "int(-2.7)", "int(2.7)", "np.sort(A, axis=0)", "np.argmax(A, axis=0)",
     "np.argmin(A, axis=0)", "np.median(A, axis=0)", "sorted(x, reverse=True)", "x.std(ddof=1)", "A.var(ddof=1)",
+    "A[A > 2]", "A[(A > 2) & (A < 5)]", "A[A.sum(axis=1) > 9]", "A[:, [0, 2]]", "A[:, x[:3] > 2]", "x.argsort()[::-1]",
+    "sorted(x)[:2]", "sorted(x)[::-1]", "np.sort(x)[1:3]", "x.astype(int).sum()", "A.sum(axis=0).max()",
     "np.average(x, weights=y)", "np.tile(A, 2)", "np.take(A, [0, 1])",
 )  # fmt: skip
 ELSEWHERE = {
     "x.roll(1)": "np.roll(x,1)", "range(2, 10, 3)": "np.arange(2,10,3)", "reversed(x)": "x[::-1]",
     "x if n else y": "(x if n else y)", "length(x)": "len(x)", "maximum(x)": "x.max()", "x .+ 1": "x+1", "x[end]": "x[-1]",
     "zeros(3)": "np.zeros(3)", "fill(7, 3)": "np.full(3,7)", "vcat(x, y)": "np.concatenate([x,y])", "println(3)": "3",
-    "mod(x, 2)": "x%2", "div(7, 2)": "3", "div(-7, 2)": "-3", "cld(7, 2)": "4", "findall(x .> 2)": "np.flatnonzero(x>2)",
+    "mod(x, 2)": "x%2", "div(7, 2)": "3", "div(-7, 2)": "-3",
+    "list(map(lambda a: a * 2, x))": "x*2", "list(filter(lambda a: a > 2, x))": "x[x>2]",
+    "x[1:end]": "x", "x[2:end]": "x[1:]", "cld(7, 2)": "4", "findall(x .> 2)": "np.flatnonzero(x>2)",
     "true": "True",
     "reshape(x, 5, 1)": "x.reshape(5,1)", "norm(y)": "np.linalg.norm(y)", "abs2(x)": "x*x", "jnp.sum(x)": "x.sum()",
     "jax.nn.relu(y-1)": "np.maximum(y-1,0)", "jax.numpy.mean(y)": "y.mean()", "jnp.where(x > 2, x, 0)": "np.where(x>2,x,0)",
@@ -102,7 +106,9 @@ UNSURE = (
     "np.where(A > 2)[1]", "A.sum(axis=(0, 1))", "sum(A, dims=1)", "round(2.567, 2)", "A.mean(axis=1, keepdims=True)",
     "A - A.mean(axis=1, keepdims=True)", "np.searchsorted(x, 3, side='right')", "np.linspace(0, 1, 5, endpoint=False)",
     "np.average(A, axis=0, weights=y)", "x.reshape(5, 1, order='F')", "torch.std(x)",
-    "std(x)", "var(x)", "int('12')", "np.roll(A, 1, axis=0)", "scipy.stats.norm(x)",
+    "np.diag(x)", "np.interp(2, x, y)", "np.pad(x, 1)", "np.delete(x, 1)", "np.fmod(x, 2)", "math.e", "x.dtype",
+    "map(lambda a: print(a), x)", "A[[0, 1], [1, 2]]", "std(x)", "var(x)", "int('12')", "np.roll(A, 1, axis=0)",
+    "scipy.stats.norm(x)",
 )  # fmt: skip
 """What has several readings, or asks for what no text is sure to give."""
 
@@ -113,6 +119,12 @@ def test_what_may_mean_another_value_gets_no_fix(typed: str) -> None:
     found = [one for one in Session().check(Source("<habit>", f"{head}{typed}\n")).diagnostics if one.is_error]
     edits = [edit for one in found for fix in one.fixes for edit in fix.edits]
     assert found and not edits and "……" not in found[0].message, found
+
+
+@pytest.mark.parametrize("typed", ["np.interp(2, x, x)", "math.e", "x.dtype", "pd.concat(x)"])
+def test_what_no_use_line_would_give_is_not_said_to_need_one(typed: str) -> None:
+    (found,) = Session().check(Source("<habit>", f"x ← 3 1 2\n{typed}\n")).diagnostics
+    assert not any("`use" in words for words in (found.message, *found.notes))
 
 
 def test_an_argument_by_name_that_has_no_spelling_is_named() -> None:
