@@ -20,10 +20,13 @@ if TYPE_CHECKING:
     from ..execution.scheduling import Scheduling
 
 HEADER = ("cut", "shards", "time", "sent", "returned", "energy")
+TOGETHER = "several devices can run this loop together; their iterations are planned with the whole program: leave out --explain-cut"
 
 
 def text(arguments: Arguments, loaded: Loaded, scheduling: Scheduling) -> str:
     """A table for each phase that is meant.  UsageError: none is.  Refused: as `cut_costs`."""
+    from ...backend.graph.phases import Loop
+    from ...backend.graph.turns import can_turn_together
     from ...backend.schedule.plan.describe import label
     from ...backend.schedule.program.cut_costs import cut_costs
 
@@ -35,6 +38,9 @@ def text(arguments: Arguments, loaded: Loaded, scheduling: Scheduling) -> str:
     lines: list[str] = []
     for phase, rows in found:
         lines += ["", *_table(label(phase, graph), _line(loaded, phase), rows)]
+        if rows and all(row.cut is None for row in rows):
+            together = isinstance(phase, Loop) and can_turn_together(phase, graph)
+            lines.append(f"  {TOGETHER if together else 'no cut of it is known, or the profile has one device'}")
     return "\n".join(lines[1:])
 
 
@@ -94,8 +100,6 @@ def _table(name: str, line: int, rows: Sequence[CutCost]) -> Iterator[str]:
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     for first, *rest in cells:
         yield "  ".join(["", first.ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=True))])
-    if all(row.cut is None for row in rows):
-        yield "  no cut of it is known, or the profile has one device"
     if any(row.cut is not None and row.cut.combines for row in rows):
         yield "  (partial): shards make partial results, which are combined at home"
 
