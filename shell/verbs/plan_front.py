@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..cli.arguments import Arguments, UsageError
 from ..cli.results import to_json, wants_json
-from ..display.durations import duration
 from ..execution.scheduling import budget_of, profile_of
 from ..stages import Loaded
 
@@ -140,19 +139,22 @@ def drawn(found: Front, name: str) -> Drawn:
 def lines(found: Front) -> Iterator[str]:
     """A line a plan, then what is proved."""
     unit = UNITS[found.objective.value]
+    from ...backend.schedule.plan.explain_queues import time_text
+
     yield f"time against {found.objective.value}: {len(found.points)} plans, each verified"
     for place, point in enumerate(found.points, 1):
         yield f"{place:>3}  {_said(point, unit)}"
-    yield f"no plan takes less than {duration(found.least_ns)}"
+    yield f"no plan takes less than {time_text(found.least_ns)}"
     for ns, value in found.floors:
-        if value:
-            yield f"no plan of at most {duration(ns)} is below {value} {unit}"
+        yield f"no plan of at most {time_text(ns)} is below {value} {unit}"
 
 
 def _said(point: Point, unit: str) -> str:
+    from ...backend.schedule.plan.explain_queues import time_text
+
     used = _used(point)
     shown = ", ".join(used[:6]) + (f" and {len(used) - 6} more" if len(used) > 6 else "")
-    return f"{duration(point.ns):>8}  {point.value:>8} {unit}  on {shown}"
+    return f"{time_text(point.ns):>8}  {point.value:>8} {unit}  on {shown}"
 
 
 def _used(point: Point) -> tuple[str, ...]:

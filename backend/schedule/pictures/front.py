@@ -61,7 +61,7 @@ def _panel(front: Drawn) -> Iterator[str]:
         yield f'<text x="{LEFT}" y="{TOP + 20}" class="note">no plan</text>'
         return
     low, high = _range([ns for ns, _, _ in front.points])
-    least, most = _range([value for _, value, _ in front.points] + [value for _, value in front.floors if value])
+    least, most = _range([value for _, value, _ in front.points] + [value for _, value in front.floors])
 
     def x(ns: float) -> float:
         return LEFT + (WIDTH - LEFT - RIGHT) * (min(max(ns, low), high) - low) / (high - low)
@@ -80,7 +80,7 @@ def _panel(front: Drawn) -> Iterator[str]:
     yield f'<text x="10" y="{TOP - 6}" class="note">{escape(front.unit)}</text>'
     stairs = _stairs([(ns, value) for ns, value, _ in front.points], x, y)
     yield f'<path class="front" d="{stairs}"/>'
-    if any(value for _, value in front.floors):
+    if front.floors:
         yield f'<path class="floor" d="{_floor(front.floors, x, y)}"><title>no plan is below</title></path>'
     for place, (ns, value, said) in enumerate(front.points, 1):
         yield f'<circle class="point" cx="{x(ns):.1f}" cy="{y(value):.1f}" r="5"><title>{escape(said)}</title></circle>'

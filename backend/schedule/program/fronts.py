@@ -111,12 +111,11 @@ def _next(points: Sequence[Point], asked: set[int], tick_ns: int) -> int | None:
 
 
 def _falling(floors: Mapping[int, int]) -> Iterator[tuple[int, int]]:
-    """A floor holds for every earlier deadline, too."""
-    least = 0
+    """A floor holds for every earlier deadline, too: those stay that say more than all later ones."""
     kept: list[tuple[int, int]] = []
     for ns in sorted(floors, reverse=True):
-        least = max(least, floors[ns])
-        kept.append((ns, least))
+        if floors[ns] > (kept[-1][1] if kept else 0):
+            kept.append((ns, floors[ns]))
     yield from reversed(kept)
 
 
