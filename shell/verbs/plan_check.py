@@ -8,6 +8,7 @@ date.
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ...lang.codes import Code
@@ -17,7 +18,7 @@ from ..cli import messages
 from ..cli.arguments import Arguments, UsageError
 from ..cli.console import Console
 from ..cli.exits import Exit
-from ..cli.requests import check_names, permissions_of, request_of
+from ..cli.requests import Request, check_names, permissions_of, request_of
 from ..cli.results import to_json, wants_json
 from ..cli.sources import Undecodable, read_source
 from ..display.progress import planning
@@ -26,6 +27,7 @@ from ..session import Session
 if TYPE_CHECKING:
     from ...backend.devices.profile import Profile
     from ...backend.schedule.plan.model import Plan
+    from ...typechecker.core import Core
     from ..stages import Loaded
 
 
@@ -82,9 +84,17 @@ def _program(arguments: Arguments, console: Console, plan: Plan, path: str) -> L
     if checked.core is None:
         messages.refuse(arguments, console, checked.diagnostics, checked.sources)
         return None
+    request = replace(request, sizes=_sizes(checked.core, request, plan))
     check_names(checked.core, request, planned=True)
     with_passes = path if plan.stores else None  # such a plan is compared with what is made with its tiles
     return session.load(checked, request, scheduling=Scheduling(Use.CHECK, plan=with_passes))
+
+
+def _sizes(core: Core, request: Request, plan: Plan) -> dict[str, int]:
+    """The sizes that are given, and the plan's own of inputs for which there is no file."""
+    lacking = [entry for entry in core.data if entry.path is None and entry.name not in request.inputs]
+    names = {variable.name for entry in lacking for size in core.types[entry.value].shape for variable in size.variables()}
+    return {name: size for name, size in plan.sizes if name in names and name not in request.params} | dict(request.sizes)
 
 
 def _profile(arguments: Arguments, plan: Plan) -> Profile | None:
