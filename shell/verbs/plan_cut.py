@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..execution.scheduling import Scheduling
 
 HEADER = ("cut", "shards", "time", "sent", "returned", "energy")
-TOGETHER = "several devices can run this loop together; their iterations are planned with the whole program: leave out --explain-cut"
+TOGETHER = "several devices can run this loop together; its iterations are planned with the whole program, without --explain-cut"
 
 
 def text(arguments: Arguments, loaded: Loaded, scheduling: Scheduling) -> str:
