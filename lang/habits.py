@@ -49,6 +49,7 @@ _AXIS = r"(?:[^\[\]();\n]|\[[^\[\]();\n]*\])*"
 _FLAT = r"[^\n⋄;\[\](){}]*"
 GIVEN = r"\((?:[^()\n]|\((?:[^()\n]|\([^()\n]*\))*\))*\)"
 _BEFORE = r"(?<![\w.¯)\]'\"])(?<![\w.¯)\]'\"] )"
+_END = r"(?=[ \t]*(?:$|[\n⋄#]))"
 _BOTH = r"(?P<a>[^\n⋄←]*?)(?P<all>"
 
 
@@ -129,6 +130,16 @@ HABITS: tuple[Habit, ...] = (
           (Code.E303,)),
     Habit(rf"(?P<a>{NAME})[ \t]*@[ \t]*(?P<b>{NAME})", "the matrix product is `+.×`", "{a}+.×{b}"),
     Habit(rf"(?P<a>{ITEM})[ \t]*//[ \t]*(?P<b>{ITEM})", "division is `÷`, and `⌊` rounds down", "⌊{a}÷{b}"),
+    Habit(rf"{_BEFORE}(?P<a>[\w.]+[ \t]+(?!/[ \t]+[A-Za-z_])(?P<f>[-/])[ \t]+[\w.]+)[ \t]+(?P=f)[ \t]+(?P<b>[\w.]+){_END}",
+          "a function takes all that is right of it (and `÷` divides)",
+          lambda g: f"({g['a']}) {g['f']} {g['b']}".replace("/", "÷"), (), legal=True),
+    Habit(rf"{_BEFORE}(?P<a>[\d.]+)[ \t]+/[ \t]+(?P<b>{NAME}){_END}", "`/` repeats what is right of it; division is `÷`",
+          "{a}÷{b}", (), legal=True),
+    Habit(rf"{_BEFORE}(?P<a>[\w.]+)[ \t]*(?P<f>[<>])[ \t]*(?P<b>[\w.]+)[ \t]*(?P=f)[ \t]*(?P<c>[\w.]+){_END}",
+          "a function takes all that is right of it, so the second comparison is of the first's result; `∧` is and",
+          "({a}{f}{b})∧{b}{f}{c}", (), legal=True),
+    Habit(rf"(?P<a>\([^()\n]*[<>=][^()\n]*\))[ \t]*\|[ \t]*(?P<b>\([^()\n]*[<>=][^()\n]*\)){_END}",
+          "`|` is the remainder; `∨` is or", "{a}∨{b}", (), legal=True),
     Habit(rf"{_BEFORE}(?P<a>[\d.]+)/(?P<b>[\d.]+)(?![\w.]|[ \t]+[\d¯])", "`/` repeats what is right of it; division is `÷`",
           "{a}÷{b}", (Code.E303,), legal=True),
     Habit(rf"{_BEFORE}(?P<a>{NAME})[ \t]*/[ \t]*(?P<b>[\d.]+)(?![\w.]|[ \t]+[\d¯])",

@@ -107,7 +107,7 @@ def notes(source: Source, diagnostics: Iterable[Diagnostic] = ()) -> tuple[Diagn
     return tuple(sorted(told, key=lambda one: one.span.start))
 
 
-_SIGNS = re.compile(r"[=<|!*/,-]")
+_SIGNS = re.compile(r"[=<>|!*/,-]")
 
 
 def _in_ascii(text: str) -> Iterable[tuple[int, str]]:
