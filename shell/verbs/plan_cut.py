@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ...lang.source import Span
 from ..cli.arguments import Arguments, UsageError, nearest
 from ..cli.results import to_json, wants_json
 from ..display.durations import duration
@@ -37,7 +38,7 @@ def text(arguments: Arguments, loaded: Loaded, scheduling: Scheduling) -> str:
         return to_json({"version": 1, "phases": [_described(label(phase, graph), rows) for phase, rows in found]})
     lines: list[str] = []
     for phase, rows in found:
-        lines += ["", *_table(label(phase, graph), _line(loaded, phase), rows)]
+        lines += ["", *_table(label(phase, graph), _line(loaded, phase.span), rows)]
         if rows and all(row.cut is None for row in rows):
             together = isinstance(phase, Loop) and can_turn_together(phase, graph)
             lines.append(f"  {TOGETHER if together else 'no cut of it is known, or the profile has one device'}")
@@ -52,10 +53,11 @@ def phases_of(asked: str, loaded: Loaded) -> list[Phase]:
     graph = loaded.bound.graph
     working: list[Phase] = [phase for phase in graph.phases if not isinstance(phase, Input | Output | Print | Constant)]
     if asked.isascii() and asked.isdigit():
-        written = [phase for phase in working if _line(loaded, phase) == int(asked)]
+        written = [phase for phase in working if int(asked) in _lines(loaded, phase)]
         if not written:
-            lines = sorted({_line(loaded, phase) for phase in working} - {0})
-            raise UsageError(f"--explain-cut {asked}: no phase is computed on line {asked}", f"there is work on {_listed(lines)}")
+            lines = sorted({line for phase in working for line in _lines(loaded, phase)} - {0})
+            message = f"--explain-cut {asked}: no phase is computed on line {asked}; it may be fused into one that reads it"
+            raise UsageError(message, f"there is work on {_listed(lines)}")
         return written
     names = {name: [graph.phases[place] for place in places] for name, places in names_in(loaded.bound).items()}
     names = {name: kept for name, phases in names.items() if (kept := [phase for phase in phases if phase in working])}
@@ -68,10 +70,19 @@ def phases_of(asked: str, loaded: Loaded) -> list[Phase]:
     return names[asked]
 
 
-def _line(loaded: Loaded, phase: Phase) -> int:
-    """From 1; 0 of a phase of another file."""
+def _lines(loaded: Loaded, phase: Phase) -> set[int]:
+    """Where it is written, and the values that it makes."""
+    from ...backend.graph.traverse import results
+
+    core, named = loaded.core, loaded.bound.graph.names
+    made = {named[value] for value in results(phase) if value in named}
+    return {_line(loaded, phase.span), *(_line(loaded, core.spans[value]) for value, name in core.names.items() if name in made)}
+
+
+def _line(loaded: Loaded, span: Span) -> int:
+    """From 1; 0 in another file."""
     source = loaded.checked.source
-    return source.position(phase.span.start)[0] + 1 if phase.span.file == source.name else 0
+    return source.position(span.start)[0] + 1 if span.file == source.name else 0
 
 
 def _listed(lines: Sequence[int]) -> str:

@@ -90,7 +90,7 @@ def test_what_is_not_cut(rho: Rho, folder: Path) -> None:
     [
         ("cc", (), "no phase makes a value of this name; it may be fused into one that reads it\n  did you mean `c`?"),
         ("a", (), "no phase makes a value of this name; it may be fused into one that reads it"),
-        ("1", (), "no phase is computed on line 1\n  there is work on lines 3, 4, 5, 6"),
+        ("1", (), "no phase is computed on line 1; it may be fused into one that reads it\n  there is work on lines 3, 4, 5, 6"),
         ("c", ("--pareto", "time,energy"), "--pareto is for a plan"),
         ("c", ("--format", "svg"), "is shown as text or json"),
     ],
@@ -103,3 +103,10 @@ def test_refusals(rho: Rho, folder: Path, phase: str, more: tuple[str, ...], mes
 def test_one_device_cuts_nothing(rho: Rho, folder: Path) -> None:
     found = rho("plan", str(folder / "p.rho"), "--explain-cut", "c")
     assert found.code == 2 and "on one device nothing is cut" in found.err
+
+
+def test_a_line_whose_phase_is_fused_with_another_lines(rho: Rho, folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "p.rho").write_text("input x : f64[n]\ny ← √1+x×x\ns ← y+1\noutput y\noutput s\n", encoding="utf-8")
+    words = ("plan", str(tmp_path / "p.rho"), "--size", "n=100000", "--devices", str(folder / "four.toml"), "--explain-cut")
+    said = {asked: rho(*words, asked) for asked in ("2", "3", "s")}
+    assert {found.code for found in said.values()} == {0} and len({found.out for found in said.values()}) == 1
