@@ -82,7 +82,10 @@ def rows_of(found: Groups) -> str:
 def each_of(found: Groups) -> str:
     if "x" not in found:
         return "{…⍵…}¨x"
-    return f"{function_of(found['i'], found.get('v') or '…')}¨{expression(found['x'])}"
+    body = found.get("v") or _MEANT_ELSEWHERE
+    if re.search(r"[(\[]|\.[A-Za-z]", body) and not re.match(r"[ \t]*(?:range|\[)", found["x"]):
+        return f"{{…⍵…}}¨{expression(found['x'])}"  # of the rows of a matrix
+    return f"{function_of(found['i'], body)}¨{expression(found['x'])}"
 
 
 ATOM = r"[A-Za-z_]\w*|\d+"

@@ -107,7 +107,8 @@ UNSURE = (
     "A - A.mean(axis=1, keepdims=True)", "np.searchsorted(x, 3, side='right')", "np.linspace(0, 1, 5, endpoint=False)",
     "np.average(A, axis=0, weights=y)", "x.reshape(5, 1, order='F')", "torch.std(x)",
     "np.diag(x)", "np.interp(2, x, y)", "np.pad(x, 1)", "np.delete(x, 1)", "np.fmod(x, 2)", "math.e", "x.dtype",
-    "map(lambda a: print(a), x)", "A[[0, 1], [1, 2]]", "std(x)", "var(x)", "int('12')", "np.roll(A, 1, axis=0)",
+    "map(lambda a: print(a), x)", "[r.sum() for r in A]",
+    "A[[0, 1], [1, 2]]", "std(x)", "var(x)", "int('12')", "np.roll(A, 1, axis=0)",
     "scipy.stats.norm(x)",
 )  # fmt: skip
 """What has several readings, or asks for what no text is sure to give."""
