@@ -26,7 +26,7 @@ from ...graph.turns import Axes, can_turn_together
 from ..answer import Answer, Proof, Status
 from ..facts.workspace import rounded
 from ..plan.model import ALIGNMENT
-from ..problem import Before, LimitMemory, Line, Objective, PhaseIndex, PhaseTask, Problem, Ticks
+from ..problem import Before, Directive, LimitMemory, Line, Objective, PhaseIndex, PhaseTask, Problem, Ticks
 from ..solve.bounds import Bounds
 from ..solve.budget import FAST, Budget
 from ..solve.costs import Costs
@@ -40,7 +40,7 @@ from ..timeline.timing import Mode, Timer
 from .needs import Aligned
 from .together import Gang, ProgramProblem, Setting
 from .turning import Turning, gang_of, turning
-from .ways import ways
+from .ways import is_given, reads_at_home, ways
 
 MOST_DEVICES: Final = 64
 MOST_LOOPS: Final = 8
@@ -279,7 +279,8 @@ def _bound(program: ProgramProblem, options: Mapping[int, Sequence[Turning]]) ->
     costs = Costs(Timer(eased))
     if not all(costs.allowed):
         return 0
-    moved = replace(eased, phases=tuple(longer.get(place, task) for place, task in enumerate(eased.phases)))
+    phases = tuple(longer.get(place, task) for place, task in enumerate(eased.phases))
+    moved = replace(eased, phases=phases, directives=tuple(one for one in eased.directives if _is_way(one, program, options)))
     shortest = max(best_bound(Bounds(costs)).ticks, Bounds(Costs(Timer(moved))).path.ticks)
     objective = eased.objectives[0]
     if objective is Objective.LATENCY:
@@ -291,6 +292,20 @@ def _bound(program: ProgramProblem, options: Mapping[int, Sequence[Turning]]) ->
     work = min((table.at(1) for place in options for table in eased.phases[place].ticks.values()), default=0)
     beside = eased.tick_ns * work * max(0, min((group.active_mw - group.idle_mw for group in away), default=0))
     return -(-min(alone, floor + beside) // 10**9)
+
+
+def _is_way(directive: Directive, program: ProgramProblem, options: Mapping[int, object]) -> bool:
+    """Does it hold for loops with their way, too?  The way follows first states that are at home from the start, and nothing but
+    what reads at home all that is brought back waits for it."""
+    if not isinstance(directive, Before) or directive.line.text:
+        return True
+    (first,), (then,), tasks = directive.first, directive.then, program.problem.phases
+    if then in options:
+        return is_given(tasks[first])
+    readers = [phase for phase, task in zip(program.phases, tasks, strict=True) if reads_at_home(task)]
+    back = {value for phase in readers for value in traverse.uses(phase)}
+    wanted = back & set(traverse.results(program.phases[first]))
+    return reads_at_home(tasks[then]) and wanted <= set(traverse.uses(program.phases[then]))
 
 
 def _eased(program: ProgramProblem, options: Mapping[int, Sequence[Turning]]) -> tuple[Problem, dict[int, PhaseTask]]:

@@ -17,7 +17,7 @@ from typing import Final
 from ...graph import traverse
 from ...graph.phases import Loop
 from ..facts.sharding import shape_of
-from ..problem import Ticks
+from ..problem import PhaseTask, Ticks
 from ..solve.bounds import Bounds
 from ..solve.costs import Costs
 from ..solve.filling import least
@@ -83,13 +83,22 @@ def _moved(program: ProgramProblem, loop: Loop) -> tuple[list[int], list[int]]:
         for values in (loop.initial, loop.results)
     ]
     each = list(zip(program.phases, tasks, strict=True))
-    given = [phase for phase, task in each if task.home and not any(table.at(task.units) for table in task.ticks.values())]
+    given = [phase for phase, task in each if is_given(task)]
     there = {value for phase in given for value in traverse.results(phase)}
-    back = {value for phase, task in each if task.home and not task.rows for value in traverse.uses(phase)}
+    back = {value for phase, task in each if reads_at_home(task) for value in traverse.uses(phase)}
     return (
         [size * (value in there) for value, size in zip(loop.initial, sizes[0], strict=True)],
         [size * (value in back) for value, size in zip(loop.results, sizes[1], strict=True)],
     )
+
+
+def is_given(task: PhaseTask) -> bool:
+    """Is its output at home from the start?"""
+    return task.home and not any(table.at(task.units) for table in task.ticks.values())
+
+
+def reads_at_home(task: PhaseTask) -> bool:
+    return task.home and not task.rows
 
 
 def _alone(timer: Timer, device: int, table: Ticks, sizes: Sequence[Sequence[int]]) -> int:
