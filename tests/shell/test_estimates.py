@@ -189,11 +189,12 @@ def test_a_plan_without_data_says_that_sizes_would_do(folder: Path, rho: Rho) ->
     (folder / "fixed.rho").write_text("input x : f64[3]\noutput y ← +/x\n")
     for command, hint in (
         (("plan", "sums.rho"), "give --in x=PATH, or --size m=N --size n=N"),
-        (("plan", "fixed.rho"), "give --in x=PATH"),
+        (("run", "fixed.rho"), "give --in x=PATH"),
         (("run", "sums.rho"), "give --in x=PATH"),
     ):
         refused = rho(*command)
         assert refused.code == 2 and refused.err.splitlines()[-1].strip() == hint, refused.err
+    assert "memory  1,536 bytes" in rho("plan", "fixed.rho").out
 
 
 def test_sizes_go_before_those_of_the_data(folder: Path, rho: Rho) -> None:
