@@ -15,7 +15,7 @@ from typing import Final
 from ....lang.source import Span
 from ....lang.urls import is_url
 from ....typechecker.elements import Kind
-from . import npy, parquet, parquet_writing, png, remote, zarr_store, zarr_writing
+from . import npy, parquet, parquet_writing, png, zarr_store, zarr_writing
 from .content import suffix_of
 from .reading import content_of, located, split_member
 from .trouble import system_errors
@@ -51,7 +51,11 @@ def reading_bytes(path: str, kind: Kind, shape: tuple[int, ...], span: Span, *, 
                 needed = min(64 * size, 16 * _MB)
             case _:
                 needed = min(80 * size, 20 * _MB)
-        return needed + len(held or b"") + (min(size, remote.KEPT) if is_url(file) else 0)
+        if is_url(file):
+            from .remote import KEPT
+
+            needed += min(size, KEPT)
+        return needed + len(held or b"")
 
 
 def writing_bytes(path: str, kind: Kind, shape: tuple[int, ...]) -> int:

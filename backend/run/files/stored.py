@@ -32,7 +32,6 @@ from .memory import bytes_of
 from .placed_rows import PlacedSink
 from .reading import Wanted, located, split_member
 from .records import Place
-from .remote import known
 from .rows import RowSource, places_of, row_source
 from .sinks import sink_type
 from .trouble import FileTrouble, damaged, system_errors
@@ -50,6 +49,8 @@ def mark_of(path: str) -> Mark | None:
     """None: there is no such file, the path leads elsewhere, or the folder has too many files."""
     try:
         if is_url(path):
+            from .remote import known
+
             version = known(path)
             return version.size, 0, version.digest
         if os.path.realpath(path) != path:
