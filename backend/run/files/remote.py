@@ -77,7 +77,7 @@ def _system_of(url: str) -> tuple[Any, str]:
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _as_file_trouble() -> Iterator[None]:
     """What file systems of fsspec raise, of which there is no one family, as trouble with a file."""
     try:
         yield
@@ -135,7 +135,7 @@ _TOLD: Final[dict[str, tuple[str | None, ...]]] = {}
 def known(url: str) -> Version:
     """What its server says now.  FileTrouble."""
     system, path = _system_of(url)
-    with _told():
+    with _as_file_trouble():
         system.invalidate_cache()
         found = system.info(path)
     if found.get("size") is None or found.get("type") != "file":
@@ -202,7 +202,7 @@ class Remote(io.RawIOBase):
         self._version, self._size, self._at, self._part = version, version.size, 0, _NOTHING
         self._key = url, version.digest
         system, path = _system_of(url)
-        with _told():
+        with _as_file_trouble():
             self._file = system.open(path, "rb", block_size=_MOST, cache_type="none", size=self._size)
 
     def readable(self) -> bool:
@@ -239,7 +239,7 @@ class Remote(io.RawIOBase):
                 return part
 
     def _fetch(self, first: int, stop: int) -> bytes:
-        with _told():
+        with _as_file_trouble():
             self._file.seek(first)
             found: bytes = self._file.read(stop - first)
         self._version.require_same()
