@@ -32,6 +32,11 @@ _FUNCTIONS: Final[Mapping[type[ast.operator | ast.cmpop | ast.boolop], str]] = {
     ast.Lt: "<", ast.LtE: "≤", ast.Gt: ">", ast.GtE: "≥", ast.And: "∧", ast.Or: "∨", ast.BitAnd: "∧", ast.BitOr: "∨",
     ast.In: "∊",
 }  # fmt: skip
+_ITEM_BY_ITEM: Final = (
+    ast.Name, ast.Constant, ast.Compare, ast.BoolOp, ast.BinOp, ast.UnaryOp, ast.operator, ast.cmpop, ast.boolop, ast.unaryop,
+    ast.expr_context,
+)  # fmt: skip
+"""What a value is made of that has the axes of the names in it."""
 _WITHOUT_MEANING: Final = frozenset({"kind", "copy", "stable"})
 _ITEM: Final = re.compile(r"[^\W\d]\w*|¯?[\d.]+(?: ¯?[\d.]+)*|\([^()]*\)|'[^']*'|\"[^\"]*\"")
 
@@ -50,8 +55,10 @@ def _as_python(text: str) -> str:
     return re.sub(r"!(?!=)", " not ", text.replace("&&", " and ").replace("||", " or ")).strip()
 
 
-def rho_of(text: str) -> str | None:
-    """The expression in Rho; the text itself if it is none of Python, None if Rho has no spelling of its meaning."""
+def rho_of(text: str, ranks: Mapping[str, int]) -> str | None:
+    """The expression in Rho; the text itself if it is none of Python, None if Rho has no spelling of its meaning.
+
+    `ranks`: how many axes the names in it have, as far as they are known."""
     if not text.isascii():
         return text  # whoever writes the glyphs knows them
     try:
@@ -59,7 +66,7 @@ def rho_of(text: str) -> str | None:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return text
     try:
-        written = _Writer(_as_python(text)).write(node)
+        written = _Writer(_as_python(text), ranks).write(node)
     except (_NoSpelling, RecursionError):
         return None
     return text.strip() if written == text.replace(" ", "") else written
@@ -70,8 +77,8 @@ class _NoSpelling(Exception):
 
 
 class _Writer:
-    def __init__(self, text: str) -> None:
-        self.text = text
+    def __init__(self, text: str, ranks: Mapping[str, int]) -> None:
+        self.text, self.ranks = text, ranks
 
     def write(self, node: ast.expr) -> str:
         match node:
@@ -177,6 +184,8 @@ class _Writer:
             return f"⌽{self.applied(word, given, bare)}" if len(named) == 1 else self.known(None)
         if word in _SPREADS and (bare or self.segment(node.func).startswith("torch.")):
             raise _NoSpelling  # Julia, MATLAB, R and torch divide by one less
+        if word == "round" and bare and len(given) > 1:
+            raise _NoSpelling  # Python rounds the decimal number, not the product
         axis, kind = named.pop("axis", named.pop("dim", None)), named.pop("dtype", None)
         extra = [named.pop(one) for one in ("ddof", "weights") if one in named and axis is None]
         if named or not given:
@@ -218,6 +227,8 @@ class _Writer:
             return self.pieces(given, "⍪" if axis == "0" else ",")
         if word == "stack" and axis == "0":
             return self.applied(word, given, False)
+        if word == "roll" and len(given) == 2 and axis in ("0", "1", "¯1"):
+            return f"(-{self.operand(given[1])}){'⊖' if axis == '0' else '⌽'}{self.operand(given[0])}"
         if len(given) != 1:
             raise _NoSpelling
         operand = self.operand(given[0])
@@ -277,8 +288,11 @@ class _Writer:
         """Some cells of an array."""
         array = self.operand(value)
         match index:
-            case ast.Constant(0) if _asks_where(value):
-                return self.write(value)
+            case ast.Constant(int() as axis) if isinstance(value, ast.Call) and _asks_where(value):
+                rank = self.rank(value.args[0])
+                if rank is None or axis not in range(rank):
+                    raise _NoSpelling
+                return self.write(value) if rank == 1 else f"({self.write(value)})[;{axis}]"
             case _ if _asks_where(value):
                 raise _NoSpelling
             case ast.Slice(None, None, ast.UnaryOp(ast.USub(), ast.Constant(1))):
@@ -289,12 +303,21 @@ class _Writer:
                 return f"0⌷⊖{array}"
             case ast.Compare() | ast.BoolOp() | ast.BinOp(_, ast.BitAnd() | ast.BitOr(), _) | ast.UnaryOp(ast.Invert(), _):
                 mask = self.write(index)
-                return f"(,{mask})⌿,{array}" if _is_item_by_item(index, value) else f"({mask})⌿{array}"
+                flat = _is_item_by_item(index, value) and self.rank(value) != 1
+                return f"(,{mask})⌿,{array}" if flat else f"({mask})⌿{array}"
             case ast.Tuple(axes) if sum(isinstance(one, ast.List | ast.Name) for one in axes) > 1 and ast.List in map(type, axes):
                 raise _NoSpelling  # pairs of positions
             case ast.Tuple(axes):
                 return f"{array}[{';'.join(self.places(one, f'(⍴{array})[{axis}]') for axis, one in enumerate(axes))}]"
         return f"{array}[{self.places(index, f'(≢{array})')}]"
+
+    def rank(self, node: ast.expr) -> int | None:
+        """How many axes a value has that goes item by item over names; None if that is not known."""
+        if not all(isinstance(one, _ITEM_BY_ITEM) for one in ast.walk(node)):
+            return None
+        ranks = [self.ranks.get(one.id) for one in ast.walk(node) if isinstance(one, ast.Name)]
+        known = [rank for rank in ranks if rank is not None]
+        return max(known, default=0) if len(known) == len(ranks) else None
 
     def sliced(self, array: str, first: ast.expr | None, last: ast.expr | None) -> str:
         start, stop = ("" if bound is None else self.operand(bound) for bound in (first, last))
@@ -362,11 +385,8 @@ def _asks_where(node: ast.expr) -> bool:
 
 def _is_item_by_item(mask: ast.expr, array: ast.expr) -> bool:
     """Does a mask compare the items of an array with numbers, so that it has the shape of the array?"""
-    plain = (
-        ast.Compare | ast.BoolOp | ast.BinOp | ast.UnaryOp | ast.Constant | ast.operator | ast.cmpop | ast.boolop | ast.unaryop
-    )
-    parts = [one for one in ast.walk(mask) if not isinstance(one, plain | ast.expr_context)]
-    return bool(parts) and all(isinstance(one, ast.Name) and ast.dump(one) == ast.dump(array) for one in parts)
+    names = [one for one in ast.walk(mask) if isinstance(one, ast.Name)]
+    return {*map(ast.dump, names)} == {ast.dump(array)} and all(isinstance(one, _ITEM_BY_ITEM) for one in ast.walk(mask))
 
 
 def _is_mask(node: ast.expr) -> bool:

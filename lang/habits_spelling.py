@@ -7,11 +7,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import TypeAlias
 
 from .habits_functions import CALLS, JOINED, WORDS
 
-Groups: TypeAlias = Mapping[str, str]
+
+class Groups(dict[str, str]):
+    """What a pattern found, by the names of its groups, and how many axes the names of the program have."""
+
+    def __init__(self, found: Mapping[str, str], ranks: Mapping[str, int]) -> None:
+        super().__init__(found)
+        self.ranks = ranks
+
 
 NAME = r"[A-Za-z_]\w*"
 ITEM = r"(?:[\w.¯]+|\([^()\n]*\))"
@@ -21,13 +27,13 @@ _MEANT_ELSEWHERE = "…"
 """Stands in a fix for what its writer has to say anew: such a fix is words without an edit."""
 
 
-def expression(text: str) -> str:
+def expression(text: str, ranks: Mapping[str, int]) -> str:
     """The text of another language's expression in Rho."""
     from .foreign import rho_of
 
     if not is_power(text):
         return _MEANT_ELSEWHERE
-    return rho_of(text.replace("^", "**")) or _MEANT_ELSEWHERE
+    return rho_of(text.replace("^", "**"), ranks) or _MEANT_ELSEWHERE
 
 
 def is_power(text: str) -> bool:
@@ -51,12 +57,14 @@ def applied(found: Groups) -> str:
     from .foreign import rho_of
 
     word, asked = found["w"], found["all"].replace("⍵", "omega_").replace("⍺", "alpha_")  # names that Python can read
-    text = rho_of(asked)
+    text = rho_of(asked, found.ranks)
     if text is None and re.search(_BY_NAME, asked):
         return _MEANT_ELSEWHERE
     if text is None or text == asked:
         several = next((template for (one, _), template in CALLS.items() if one == word), "")
-        return f"{WORDS[word].rstrip(',')}…" if word in WORDS else re.sub(r"\{\d\}", "…", several) or f"…{JOINED.get(word, '')}…"
+        if several and (word not in WORDS or "," in asked):
+            return re.sub(r"\{\d\}", "…", several).replace("{{", "{").replace("}}", "}")
+        return f"{WORDS[word].rstrip(',')}…" if word in WORDS else f"…{JOINED.get(word, '')}…"
     text = text.replace("omega_", "⍵").replace("alpha_", "⍺")
     return f"({text})" if found["after"] else text
 
@@ -66,7 +74,7 @@ def function_of(parameters: str, body: str) -> str:
     names = re.findall(NAME, parameters)
     if body == _MEANT_ELSEWHERE:
         return "{…}"
-    body = _MEANT_ELSEWHERE if re.search(r"\bprint|(?<![=!<>])=(?!=)", body) else expression(body)
+    body = _MEANT_ELSEWHERE if re.search(r"\bprint|(?<![=!<>])=(?!=)", body) else expression(body, {})
     if body == _MEANT_ELSEWHERE:
         return "{…⍵…}"
     for name, argument in zip(names, "⍵" if len(names) == 1 else "⍺⍵", strict=False):
@@ -84,8 +92,8 @@ def each_of(found: Groups) -> str:
         return "{…⍵…}¨x"
     body = found.get("v") or _MEANT_ELSEWHERE
     if re.search(r"[(\[]|\.[A-Za-z]", body) and not re.match(r"[ \t]*(?:range|\[)", found["x"]):
-        return f"{{…⍵…}}¨{expression(found['x'])}"  # of the rows of a matrix
-    return f"{function_of(found['i'], body)}¨{expression(found['x'])}"
+        return f"{{…⍵…}}¨{expression(found['x'], found.ranks)}"  # of the rows of a matrix
+    return f"{function_of(found['i'], body)}¨{expression(found['x'], found.ranks)}"
 
 
 ATOM = r"[A-Za-z_]\w*|\d+"
@@ -93,7 +101,7 @@ ATOM = r"[A-Za-z_]\w*|\d+"
 
 def read_whole(found: Groups) -> str:
     """A part that is an expression of Python."""
-    text = expression(found["all"])
+    text = expression(found["all"], found.ranks)
     return f"({text})" if found["after"] and text != _MEANT_ELSEWHERE and not re.fullmatch(r"\w+\[[^\[\]]*\]", text) else text
 
 
@@ -128,11 +136,12 @@ def transposed(found: Groups) -> str:
 
 def changed_by(found: Groups) -> str:
     glyph = {"*": "×", "/": "÷", "&": "∧", "^": "*"}.get(found["f"], found["f"])
-    return f"{found['x']} {glyph}← {expression(found['v']) if is_power(found['f'] + '=' + found['v']) else _MEANT_ELSEWHERE}"
+    value = expression(found["v"], found.ranks) if is_power(found["f"] + "=" + found["v"]) else _MEANT_ELSEWHERE
+    return f"{found['x']} {glyph}← {value}"
 
 
 def assigned(found: Groups) -> str:
-    return f"{found['x'] if 'x' in found else found['w']} ← {expression(found['v'])}"
+    return f"{found['x'] if 'x' in found else found['w']} ← {expression(found['v'], found.ranks)}"
 
 
 def both_sides(glyph: str) -> Callable[[Groups], str]:

@@ -18,14 +18,16 @@ from .codes import Code
 from .diagnostics import Diagnostic, Edit, Fix, Severity
 from .habits import Habit, rows
 from .habits_functions import KINDS_OF_WORDS, REMARKS, TOLD
-from .habits_spelling import NAME, by_name, expression
+from .habits_spelling import NAME, Groups, by_name, expression
 from .source import Source, Span
 
 NOTE = Code.N001
 
 
-def explained(diagnostics: Sequence[Diagnostic], sources: Mapping[str, Source]) -> tuple[Diagnostic, ...]:
-    """The diagnostics, errors that come of a habit in its words."""
+def explained(
+    diagnostics: Sequence[Diagnostic], sources: Mapping[str, Source], ranks: Mapping[str, int]
+) -> tuple[Diagnostic, ...]:  # fmt: skip
+    """The diagnostics, errors that come of a habit in its words; `ranks`: how many axes the names of the program have."""
     masked: dict[str, str] = {}
     told: list[Diagnostic] = []
     for found in diagnostics:
@@ -35,7 +37,7 @@ def explained(diagnostics: Sequence[Diagnostic], sources: Mapping[str, Source]) 
             continue
         if found.span.file not in masked:
             masked[found.span.file] = unquoted(source.text)
-        told.append(_explanation(found, source, masked[found.span.file]) or found)
+        told.append(_explanation(found, source, masked[found.span.file], ranks) or found)
     return tuple(told)
 
 
@@ -50,7 +52,7 @@ _REACH, _MOST = 300, 50
 """Characters around an error that are looked at, and errors that are looked into: patterns cost the square of the one."""
 
 
-def _explanation(error: Diagnostic, source: Source, text: str) -> Diagnostic | None:
+def _explanation(error: Diagnostic, source: Source, text: str, ranks: Mapping[str, int]) -> Diagnostic | None:
     first = text.rfind("\n", 0, error.span.start) + 1
     last = text.find("\n", error.span.end)
     line, at = text[first : last if last >= 0 else len(text)], error.span.start - first
@@ -59,7 +61,7 @@ def _explanation(error: Diagnostic, source: Source, text: str) -> Diagnostic | N
             continue
         for match in _matches(pattern, line, max(0, at - _REACH), at + _REACH):
             if _causes(match, error, first) and not (row.says == "" and _is_defined(match["w"], text)):
-                return _told(row, match, source, first, error)
+                return _told(row, match, source, first, error, ranks)
     return None
 
 
@@ -103,7 +105,7 @@ def notes(source: Source, diagnostics: Iterable[Diagnostic] = ()) -> tuple[Diagn
                 if not any(first < end and start < last for first, last in spans):
                     spans.append((start, end))
                     note = Diagnostic(NOTE, "", Span(source.name, base, base), Severity.NOTE)
-                    told.append(_told(row, match, source, base, note))
+                    told.append(_told(row, match, source, base, note, {}))
     return tuple(sorted(told, key=lambda one: one.span.start))
 
 
@@ -124,16 +126,18 @@ def _in_ascii(text: str) -> Iterable[tuple[int, str]]:
         start += len(line) + 1
 
 
-def _told(row: Habit, match: re.Match[str], source: Source, base: int, found: Diagnostic) -> Diagnostic:
+def _told(
+    row: Habit, match: re.Match[str], source: Source, base: int, found: Diagnostic, ranks: Mapping[str, int]
+) -> Diagnostic:  # fmt: skip
     """What a row says of a place, with its fix."""
     start, end = match.span("all" if "all" in match.re.groupindex else 0)
     groups = [name for name in match.re.groupindex if match[name] is not None]
-    given = {name: source.text[base + match.start(name) : base + match.end(name)] for name in groups}
+    given = Groups({name: source.text[base + match.start(name) : base + match.end(name)] for name in groups}, ranks)
     given["after"] = re.split(r"[\n⋄)\]}]", match.string[end:], maxsplit=1)[0].strip()
     written = row.write.format_map(given) if isinstance(row.write, str) else row.write(given) if row.write is not None else None
     span = Span(source.name, base + start, base + end)
     sure = written is not None and "…" not in written
-    if written is not None and (whole := _statement_around(match, source, base, span, written)) is not None:
+    if written is not None and (whole := _statement_around(match, source, base, span, written, ranks)) is not None:
         if "…" in whole[1]:
             sure = False  # a part alone would not mean the same
         else:
@@ -170,7 +174,9 @@ def _use(name: str, source: Source) -> Edit:
 _HEAD = re.compile(rf"[ \t]*(?:(?P<x>{NAME})[ \t]*(?P<f>←|<-|:=|=(?!=))[ \t]*)?")
 
 
-def _statement_around(match: re.Match[str], source: Source, base: int, part: Span, written: str) -> tuple[Span, str] | None:
+def _statement_around(
+    match: re.Match[str], source: Source, base: int, part: Span, written: str, ranks: Mapping[str, int]
+) -> tuple[Span, str] | None:  # fmt: skip
     """The statement around a part and how Rho writes it, if it is Python that means something else where only the part is written
     anew: it is repaired as one.  Of an assignment by `←` only the value is another's."""
     from .foreign import is_computed
@@ -184,7 +190,7 @@ def _statement_around(match: re.Match[str], source: Source, base: int, part: Spa
     value = source.text[base + at : base + at + len(line[at:last].rstrip())]
     if not value.isascii() or not is_computed(value) or (name is None and (at, at + len(value)) == (start, end)):
         return None
-    whole = expression(value)
+    whole = expression(value, ranks)
     if name is not None and head is not None:
         return Span(source.name, base + head.start("x"), base + at + len(value)), f"{name} ← {whole}"
     alone = f"{value[: start - at]}{written}{value[end - at :]}"

@@ -67,7 +67,7 @@ class Session:
             return Checked(source, None, error.diagnostics, sources)
         sources = {one.name: one for one in (*loader.sources, source)}
         core, diagnostics = with_blocks(found.core, found.diagnostics, self.devices)
-        return Checked(source, core, told(diagnostics, source, sources), sources, found)
+        return Checked(source, core, told(diagnostics, source, sources, found.ranks), sources, found)
 
     def load(
         self, checked: Checked, request: Request, detail: PlanDetail = PlanDetail.STEPS, scheduling: Scheduling | None = None
@@ -235,12 +235,14 @@ def with_blocks(
     return None if any(one.is_error for one in more) else core, (*diagnostics, *more)
 
 
-def told(diagnostics: Sequence[Diagnostic], main: Source, sources: Mapping[str, Source]) -> tuple[Diagnostic, ...]:
+def told(
+    diagnostics: Sequence[Diagnostic], main: Source, sources: Mapping[str, Source], ranks: Mapping[str, int]
+) -> tuple[Diagnostic, ...]:  # fmt: skip
     """Diagnostics as people are told them: the program's own first, each file's from top to bottom, habits explained."""
     if any(found.is_error for found in diagnostics):
         from ..lang.habits_told import explained
 
-        diagnostics = explained(diagnostics, sources)
+        diagnostics = explained(diagnostics, sources, ranks)
     return tuple(sorted(diagnostics, key=lambda d: (d.span.file != main.name, d.span.file, d.span.start)))
 
 

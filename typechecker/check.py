@@ -52,6 +52,12 @@ class CheckResult:
         return found
 
     @property
+    def ranks(self) -> Mapping[str, int]:
+        """How many axes the top-level values have."""
+        entries = self.elaborated.names.items()
+        return {name: len(entry.type.shape) for name, entry in entries if isinstance(entry, Operand) and not entry.poisoned}
+
+    @property
     def last(self) -> str | None:
         """The type of the last expression statement or binding."""
         return None if self.elaborated.last is None else show_value_type(self.elaborated.last)

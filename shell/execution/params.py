@@ -13,14 +13,15 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Any
 
+from ...lang import numerals
 from ...lang.records import dataclass
 from ...typechecker.core import Core, CoreInput, Payload
 from ...typechecker.display import show_type
 from ...typechecker.elements import Kind
 from ..cli.arguments import UsageError
 
-_LONGEST = 18
-"""Digits of a size."""
+_LARGEST = 10**18 - 1
+"""Of sizes: sums of a few fit i64."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +39,13 @@ def settings_of(core: Core, texts: Mapping[str, str]) -> Settings:
 
 
 def natural(option: str, name: str, text: str) -> int:
-    """A size, of a param or of data.  UsageError: it is no natural number."""
+    """A size, of a param or of data.  UsageError: it is not a natural number, or too large."""
     digits = text.replace("_", "")
-    if digits.isascii() and digits.isdigit() and len(digits) <= _LONGEST:
-        return int(digits)
+    if (number := numerals.natural(digits, _LARGEST)) is not None:
+        return number
     what = "this param is a size," if option == "--set" else "a size is"
-    raise UsageError(f"{option} {name}={text}: {what} a natural number such as 3")
+    which = f"at most {_LARGEST:,}" if digits.isascii() and digits.isdigit() else "a natural number such as 3"
+    raise UsageError(f"{option} {name}={text}: {what} {which}")
 
 
 def _array(core: Core, entry: CoreInput, text: str | None) -> Any:

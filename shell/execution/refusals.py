@@ -94,7 +94,9 @@ def _streams_note(candidate: Candidate, streams: CannotStream) -> str:
     phase = streams.phase
     shown = f"output {phase.name}" if isinstance(phase, Output) else _text(candidate, phase.span)
     advice = _file_advice(candidate, phase.name) if isinstance(phase, Output) else ""
-    return f"it cannot stream from its files: `{shown}` {streams.why}{advice}"
+    source = candidate.sources.get(phase.span.file)
+    place = "" if source is None else f" (line {source.position(phase.span.start)[0] + 1})"
+    return f"it cannot stream from its files: `{shown}`{place} {streams.why}{advice}"
 
 
 def _file_advice(candidate: Candidate, name: str) -> str:

@@ -70,7 +70,7 @@ class Document:
             deep = "the program is too deeply nested for Rho to check; name its parts to make it flatter"
             return self._refused((Diagnostic(Code.E610, deep, Span(self.name, 0, 0)),), loader)
         sources = {one.name: one for one in (*loader.sources, self.source)}
-        diagnostics = told(all_found, self.source, sources)
+        diagnostics = told(all_found, self.source, sources, found.ranks)
         remarks = habits_told.notes(self.source, diagnostics)
         return Checked(self.source, core, (*diagnostics, *remarks), sources, found)
 

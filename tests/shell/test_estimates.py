@@ -81,6 +81,7 @@ def test_objectives_are_compared_too(folder: Path, rho: Rho) -> None:
         (("sums.rho", "--size", "q=3"), 2, "this program has no size `q`"),
         (("sums.rho", "--size", "n=three"), 2, "a size is a natural number such as 3"),
         (("sums.rho", "--size", "n=-1"), 2, "a size is a natural number such as 3"),
+        (("sums.rho", "--size", "n=9223372036854775807"), 2, "a size is at most 999,999,999,999,999,999"),
         (("sums.rho", "--size", "n=1", "--size", "n=2"), 2, "names `n` twice"),
         (("sums.rho", "--size", "n=3", "--size", "m=3", "--devices", "labtop"), 4, "`labtop` is not a shipped profile"),
         (("loop.rho", "--size", "steps=3", "--devices", "loop.rho"), 4, "this is not TOML"),

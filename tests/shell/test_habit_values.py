@@ -63,6 +63,8 @@ PYTHON = (
     "A[A > 2]", "A[(A > 2) & (A < 5)]", "A[A.sum(axis=1) > 9]", "A[:, [0, 2]]", "A[:, x[:3] > 2]", "x.argsort()[::-1]",
     "sorted(x)[:2]", "sorted(x)[::-1]", "np.sort(x)[1:3]", "x.astype(int).sum()", "A.sum(axis=0).max()",
     "np.average(x, weights=y)", "np.tile(A, 2)", "np.take(A, [0, 1])",
+    "np.where(A > 2)[0]", "np.where(A > 2)[1]", "np.nonzero(A - 1)[0]", "np.round(y, 1)", "y.round(2)", "np.round(A / 7, 2)",
+    "np.roll(A, 1, axis=0)", "np.roll(A, -2, axis=1)", "x[(x > 1) & (x < 5)]",
 )  # fmt: skip
 ELSEWHERE = {
     "x.roll(1)": "np.roll(x,1)", "range(2, 10, 3)": "np.arange(2,10,3)", "reversed(x)": "x[::-1]",
@@ -103,12 +105,12 @@ def test_a_fix_has_the_value_that_is_meant(typed: str, python: str) -> None:
 
 UNSURE = (
     "x ^ y", "z = x ^ y", "n ^= x", "~x", "x[~x]", "np.invert(x)", "np.subtract.reduce(x)", "np.logical_and.reduce(b)",
-    "np.where(A > 2)[1]", "A.sum(axis=(0, 1))", "sum(A, dims=1)", "round(2.567, 2)", "A.mean(axis=1, keepdims=True)",
+    "np.where(np.outer(x, x) > 2)[0]", "A.sum(axis=(0, 1))", "sum(A, dims=1)", "round(2.567, 2)", "A.mean(axis=1, keepdims=True)",
     "A - A.mean(axis=1, keepdims=True)", "np.searchsorted(x, 3, side='right')", "np.linspace(0, 1, 5, endpoint=False)",
     "np.average(A, axis=0, weights=y)", "x.reshape(5, 1, order='F')", "torch.std(x)",
     "np.diag(x)", "np.interp(2, x, y)", "np.pad(x, 1)", "np.delete(x, 1)", "np.fmod(x, 2)", "math.e", "x.dtype",
     "map(lambda a: print(a), x)", "[r.sum() for r in A]",
-    "A[[0, 1], [1, 2]]", "std(x)", "var(x)", "int('12')", "np.roll(A, 1, axis=0)",
+    "A[[0, 1], [1, 2]]", "std(x)", "var(x)", "int('12')",
     "scipy.stats.norm(x)",
 )  # fmt: skip
 """What has several readings, or asks for what no text is sure to give."""
@@ -126,6 +128,15 @@ def test_what_may_mean_another_value_gets_no_fix(typed: str) -> None:
 def test_what_no_use_line_would_give_is_not_said_to_need_one(typed: str) -> None:
     (found,) = Session().check(Source("<habit>", f"x ← 3 1 2\n{typed}\n")).diagnostics
     assert not any("`use" in words for words in (found.message, *found.notes))
+
+
+def test_a_mask_of_a_vector_stands_as_it_is() -> None:
+    assert repaired("x[x > 2]").endswith("(x>2)⌿x\n")
+
+
+def test_a_rounding_that_is_not_sure_to_be_the_same_names_what_does_its_work() -> None:
+    (found,) = Session().check(Source("<habit>", "round(2.675, 2)\n")).diagnostics
+    assert "×10*…)÷10*…" in found.message and not found.fixes[0].edits
 
 
 def test_an_argument_by_name_that_has_no_spelling_is_named() -> None:

@@ -98,4 +98,4 @@ def test_what_fits_in_memory_is_told_apart_from_why_tiles_do_not(rho: Rho, tmp_p
     refused = rho("run", str(tmp_path / "u.rho"), "--in", f"x={tmp_path / 'x.npy'}", "--max-memory", "200kB").err
     assert "at once with all of its values in memory, and the limit is" in refused
     assert "= with all of its values in memory, at most n≤" in refused
-    assert "= it cannot stream from its files: `∪` needs all of its argument at once" in refused
+    assert "= it cannot stream from its files: `∪` (line 2) needs all of its argument at once" in refused
