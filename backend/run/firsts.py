@@ -3,16 +3,22 @@
 Of the shards of a phase the one whose items come first in the array is first, whenever it ran; shards are where the earliest of
 their phase starts, and other steps where they start, on the predicted clock.
 
-Neighbours: `threads`, `distributed`, `turning` (ask).
+Neighbours: `queues` (says where each is), `clock` and `threads` (ask).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
+from ...lang.diagnostics import RunFailed
 from ..graph.phases import PhaseId
 from ..schedule.plan.model import RunStep, Step
+from .failures import CheckFailed
+
+OF_THE_PROGRAM: Final = (RunFailed, CheckFailed)
+"""After these the other queues go on; anything else stops them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,5 +47,9 @@ class Order:
         return now if start is None else (start,)
 
 
-def first_of(failures: Iterable[Failure]) -> Failure | None:
+def first_of(failures: Sequence[Failure]) -> Failure | None:
+    """What stopped everything, else the first."""
+    for failure in failures:
+        if not isinstance(failure.error, OF_THE_PROGRAM):
+            return failure
     return min(failures, key=lambda failure: (failure.start, failure.queue), default=None)

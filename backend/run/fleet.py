@@ -3,7 +3,7 @@
 Note [Deferred frees].  A piece that is freed while transfers still have to read it goes when the last of them has, as
 operands of a copy do on a real queue.
 
-Neighbours: `distributed` and `turning` (use it), `pieces`, `others` (what is in other processes).
+Neighbours: `steps` and `turning` (use it), `queues` (makes one for each queue), `pieces`, `others` (what is in other processes).
 """
 
 from __future__ import annotations

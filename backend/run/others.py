@@ -3,7 +3,7 @@
 By default nobody does (`ALONE`), and every step is run here.  `cluster.crossing` is the other answer: a process runs the steps of
 its own devices, and values, fences and run-time sizes go between processes.
 
-Neighbours: `distributed`, `threads`, `turning` (ask), `cluster.shares` (who runs what).
+Neighbours: `queues`, `steps`, `threads` (ask), `cluster.shares` (who runs what).
 """
 
 from __future__ import annotations
@@ -23,10 +23,8 @@ Parts: TypeAlias = Sequence[tuple[Box | None, Any]]
 class Gate(Protocol):
     """Where the threads of a process wait for each other, and for other processes."""
 
-    def wait(self, queue: int, fence: Hashable) -> bool: ...
-    def passed(self, fence: Hashable, of: int | None = None) -> None: ...
-    def arrived(self, fence: Hashable, of: int | None = None) -> None:
-        """A queue of another process has come to a fence."""
+    def arrived(self, fence: Hashable, of: int) -> None:
+        """One of so many queues, one of another process, has come to a fence."""
         ...
 
     def forget(self, fences: Sequence[Hashable]) -> None: ...
@@ -53,7 +51,7 @@ class Others(Protocol):
         """The queues of this process are about to run."""
         ...
 
-    def passed(self, fence: Hashable, of: int | None) -> None:
+    def passed(self, fence: Hashable, of: int) -> None:
         """A queue of this process has come to a fence."""
         ...
 
@@ -86,7 +84,7 @@ class _Nobody:
     def begin(self, machine: Machine, gate: Gate) -> None:
         pass
 
-    def passed(self, fence: Hashable, of: int | None) -> None:
+    def passed(self, fence: Hashable, of: int) -> None:
         pass
 
     def failed(self, start: tuple[int, ...], queue: int) -> None:

@@ -1,11 +1,11 @@
-"""Runs the queues of a plan whose devices are all of this machine: a thread each, with fences between them.
+"""Runs the queues of a plan whose devices are all of this machine: a thread each.
 
 The caller's thread takes the home queue, so prints, limits on time and Ctrl-C are where they always are.  Values do not depend
 on who is first: every step's operands are behind fences.  Neither do failures of the program: after one the other queues go on
 as far as they come, and of all failures the first is raised (`firsts`).  Anything else (memory, an
 interrupt, a mistake in Rho) stops all threads at once.  Queues that wait for each other are found, never waited for.
 
-Neighbours: `distributed` (makes the actions, and guards what threads share), `executor` (asks for this).
+Neighbours: `queues` (how each gets on), `distributed` (asks for this), `clock` (the other driver).
 """
 
 from __future__ import annotations
@@ -15,19 +15,14 @@ import threading
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from typing import Final
 
-from ...lang.diagnostics import RunFailed
 from ...lang.listening import LISTENING
-from ..schedule.plan.model import FenceStep, Step, TransferStep, WaitStep
-from .failures import CheckFailed
-from .firsts import Failure, Order, first_of
+from .firsts import OF_THE_PROGRAM, Failure, first_of
 from .others import ALONE, Gate, Others
-from .turning import Part, Together, Unreached
+from .queues import Course, Fences
 
-Action: TypeAlias = Callable[[], None]
 MOST_THREADS: Final = 64
-_OF_THE_PROGRAM: Final = (RunFailed, CheckFailed)
 
 
 class _Stop(SystemExit):
@@ -35,17 +30,16 @@ class _Stop(SystemExit):
 
 
 @dataclass(slots=True)
-class _Gate:
-    """What all threads know: fences to come, who waits for which, and what went wrong.  `change` guards everything."""
+class _Gate(Fences):
+    """Where threads wait for each other, and what went wrong.  `change` guards everything."""
 
-    to_come: dict[Hashable, int]
-    unfinished: set[int]
+    unfinished: set[int] = field(default_factory=set)
+    others: Others = ALONE
     change: threading.Condition = field(default_factory=threading.Condition)
     waiting: dict[int, Hashable] = field(default_factory=dict)
     failures: list[Failure] = field(default_factory=list)
     stopped: bool = False
     unreached: bool = False
-    others: Others = ALONE
 
     def wait(self, queue: int, fence: Hashable) -> bool:
         """Wait for a fence; False: it will never be passed."""
@@ -53,7 +47,7 @@ class _Gate:
             self.waiting[queue] = fence
             self.change.notify_all()
             try:
-                while not self.stopped and self.to_come.get(fence, 1):
+                while not (self.stopped or self.is_passed(fence)):
                     if self.stuck():
                         self.unreached = True
                         self.change.notify_all()
@@ -72,25 +66,20 @@ class _Gate:
             return self.waits()
 
     def waits(self) -> bool:
-        return all(queue in self.waiting and self.to_come.get(self.waiting[queue], 1) for queue in self.unfinished)
+        return all(queue in self.waiting and not self.is_passed(self.waiting[queue]) for queue in self.unfinished)
 
-    def passed(self, fence: Hashable, of: int | None = None) -> None:
-        """A queue has come to a fence; `of`: of so many, where that is not known yet."""
+    def passed(self, fence: Hashable, of: int) -> None:
         self.others.passed(fence, of)
         self.arrived(fence, of)
 
-    def arrived(self, fence: Hashable, of: int | None = None) -> None:
+    def arrived(self, fence: Hashable, of: int) -> None:
         with self.change:
-            if of is not None:
-                self.to_come.setdefault(fence, of)
-            self.to_come[fence] -= 1
+            Fences.passed(self, fence, of)
             self.change.notify_all()
 
     def forget(self, fences: Sequence[Hashable]) -> None:
-        """Nobody will wait for these again."""
         with self.change:
-            for fence in fences:
-                self.to_come.pop(fence, None)
+            Fences.forget(self, fences)
 
     def finished(self, queue: int, failure: Failure | None, *, stop: bool) -> None:
         with self.change:
@@ -123,84 +112,53 @@ class _Gate:
 
 
 def run_in_threads(
-    steps: Sequence[Sequence[Step]], actions: Sequence[Sequence[Action]], own: int,
-    quiet: Callable[[], AbstractContextManager[object]], to_come: dict[Hashable, int], others: Others,
-    begin: Callable[[Gate], None], order: Order,
+    courses: Sequence[Course], quiet: Callable[[], AbstractContextManager[object]], others: Others, begin: Callable[[Gate], None]
 ) -> Failure | None:  # fmt: skip
-    """Run every queue to its end, number `own` in this thread; the failure to be raised, if there is one.
+    """Run every queue to its end, the first in this thread; the failure to be raised, if there is one.
 
-    `quiet`: what each thread works in; `to_come`: how many times each fence is come to, here and elsewhere; `begin`: is told of
-    the gate."""
-    gate = _Gate(to_come, {which for which, queue in enumerate(steps) if queue} | {own}, others=others)
+    `quiet`: what each thread works in; `begin`: is told of the gate."""
+    gate = _Gate(unfinished={course.which for course in courses}, others=others)
     begin(gate)
     threads: list[threading.Thread] = []
 
-    def serve(which: int) -> None:
-        start, failure, stop = tuple[int, ...]((0,)), None, False
-        together: Together | None = None
+    def serve(course: Course) -> None:
+        failure, stop = None, False
         try:
             with quiet():
-                for step, action in zip(steps[which], actions[which], strict=True):
-                    if gate.stopped:
+                for fence, _ in course.go(gate):
+                    if gate.stopped or (fence is not None and not gate.wait(course.which, fence)):
                         return
-                    start = order.of(step, start)
-                    fence = fence_before(step, others)
-                    if fence is not None and not gate.wait(which, fence):
-                        return
-                    if isinstance(action, Part):
-                        together = action.together
-                        together.take_part(which, gate)
-                        together = None
-                    else:
-                        action()
-                    if isinstance(step, FenceStep):
-                        gate.passed(step.fence)
-        except (_Stop, Unreached):
+        except _Stop:
             pass
         except BaseException as error:
-            inside = () if together is None else together.at.get(which, ())
-            failure = Failure((*start, *inside), which, error)
-            stop = not isinstance(error, _OF_THE_PROGRAM)
+            failure = Failure(course.at, course.which, error)
+            stop = not isinstance(error, OF_THE_PROGRAM)
         finally:
             gate.let_go()
-            gate.finished(which, failure, stop=stop)
+            gate.finished(course.which, failure, stop=stop)
 
-    def work(which: int) -> None:
+    def work(course: Course) -> None:
         try:
             with suppress(_Stop):
-                serve(which)
+                serve(course)
         finally:
             gate.let_go()
 
     try:
-        for which in sorted(gate.unfinished - {own}):
-            thread = threading.Thread(target=work, args=(which,), daemon=True)
+        for course in courses[1:]:
+            thread = threading.Thread(target=work, args=(course,), daemon=True)
             thread.start()
             threads.append(thread)
-        serve(own)
+        for course in courses[:1]:
+            serve(course)
         gate.wait_for_all()
     except BaseException as error:  # an interrupt while nothing of this thread's own queue ran
         gate.let_go()
-        gate.finished(own, Failure((0,), own, error), stop=True)
+        gate.halt(error)
     while alive := [thread for thread in threads if thread.is_alive()]:
         if gate.stopped:
             interrupt(alive)  # again, since one that comes inside a finalizer is ignored
         alive[0].join(LISTENING)
-    return _first(gate)
-
-
-def fence_before(step: Step, others: Others) -> Hashable | None:
-    """What a queue waits for before a step."""
-    if isinstance(step, WaitStep):
-        return step.fence
-    return others.awaited(step) if isinstance(step, TransferStep) else None
-
-
-def _first(gate: _Gate) -> Failure | None:
-    """What stopped everything, else the first."""
-    urgent = [failure for failure in gate.failures if not isinstance(failure.error, _OF_THE_PROGRAM)]
-    if urgent:
-        return urgent[0]
     if gate.unreached and not gate.failures:
         raise AssertionError("every queue waits for another")
     return first_of(gate.failures)

@@ -60,6 +60,11 @@ def prepared(devices: int, seed: int, text: str = TEXT) -> tuple[Plan, BoundGrap
     return plan_of(made, answer), bound, data
 
 
+def running() -> set[threading.Thread]:
+    """All threads but those that compile, which live on."""
+    return {thread for thread in threading.enumerate() if not thread.name.startswith("rho ")}
+
+
 def run(plan: Plan, bound: BoundGraph, data: dict[str, np.ndarray], pace: Pace = Pace.THREADS) -> Results:
     return execute_plan(plan, bound, data, {d.id: CpuBackend() for d in plan.devices}, pace=pace)
 
@@ -77,13 +82,13 @@ def test_threads_give_the_same_bits(seed: int) -> None:
 def test_a_run_on_this_machines_devices_uses_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     plan, bound, data = prepared(3, 0)
     seen: set[str] = set()
-    compile = distributed._compile
+    compile = distributed.compile_step
 
     def noting(cluster: object, step: Step, *rest: object) -> Callable[[], None]:
         action = compile(cluster, step, *rest)  # type: ignore[arg-type]
         return lambda: (seen.add(threading.current_thread().name), action())[1]
 
-    monkeypatch.setattr(distributed, "_compile", noting)
+    monkeypatch.setattr(distributed, "compile_step", noting)
     backend.execute(plan, bound, data)
     assert len(seen) > 3
     seen.clear()
@@ -97,7 +102,7 @@ def test_a_run_on_this_machines_devices_uses_threads(monkeypatch: pytest.MonkeyP
 def failing(monkeypatch: pytest.MonkeyPatch, queue: int, position: int, plan: Plan, error: BaseException) -> None:
     """The step at a place of a queue fails."""
     chosen = plan.main.queues[queue].steps[position]
-    compile = distributed._compile
+    compile = distributed.compile_step
 
     def wrong() -> None:
         raise error
@@ -105,7 +110,7 @@ def failing(monkeypatch: pytest.MonkeyPatch, queue: int, position: int, plan: Pl
     def compiled(cluster: object, step: Step, *rest: object) -> Callable[[], None]:
         return wrong if step is chosen else compile(cluster, step, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(distributed, "_compile", compiled)
+    monkeypatch.setattr(distributed, "compile_step", compiled)
 
 
 PLACES = [(queue, position) for queue, own in enumerate(prepared(3, 0)[0].main.queues) for position in range(len(own.steps))]
@@ -115,7 +120,7 @@ PLACES = [(queue, position) for queue, own in enumerate(prepared(3, 0)[0].main.q
 def test_the_nth_step_of_each_queue_fails(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
     """Every place in turn: what comes out is that failure, at once, and no thread is left."""
     plan, bound, data = prepared(3, 0)
-    before = threading.active_count()
+    before = running()
     expected = {CheckFailed: RunFailed, MemoryError: RunFailed}.get(type(error), type(error))
     for queue, position in PLACES:
         with monkeypatch.context() as patch:
@@ -124,7 +129,7 @@ def test_the_nth_step_of_each_queue_fails(monkeypatch: pytest.MonkeyPatch, error
                 run(plan, bound, data)
             if isinstance(caught.value, RunFailed):
                 assert caught.value.diagnostics[0].code == ("E310" if isinstance(error, CheckFailed) else "E702")
-    assert threading.active_count() <= before
+    assert running() <= before
 
 
 def test_of_several_failures_the_first_by_the_clock_is_told() -> None:
@@ -160,9 +165,9 @@ def _signal() -> None:
 def test_an_interrupt_ends_all_threads(interrupt: Callable[[], None], monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C while another queue runs on without end; one that ends no wait of the system is heard, too."""
     plan, bound, data = prepared(3, 0)
-    before = threading.active_count()
+    before = running()
     other = next(w for w, q in enumerate(plan.main.queues) if q.device == "d2" and q.kind.value == "compute")
-    chosen, compile = plan.main.queues[other].steps[1], distributed._compile
+    chosen, compile = plan.main.queues[other].steps[1], distributed.compile_step
     begun, never, turns = threading.Event(), threading.Event(), iter(range(20_000))
 
     def endless() -> None:
@@ -174,18 +179,18 @@ def test_an_interrupt_ends_all_threads(interrupt: Callable[[], None], monkeypatc
     def compiled(cluster: object, step: Step, *rest: object) -> Callable[[], None]:
         return endless if step is chosen else compile(cluster, step, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(distributed, "_compile", compiled)
+    monkeypatch.setattr(distributed, "compile_step", compiled)
     with pytest.raises(KeyboardInterrupt):
         run(plan, bound, data)
     assert begun.is_set() and next(turns, None) is not None, "nobody heard it"
-    assert threading.active_count() <= before
+    assert running() <= before
 
 
 def test_a_thread_that_ignores_its_first_interrupt_is_interrupted_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """As one does that is inside a finalizer."""
     plan, bound, data = prepared(3, 0)
     other = next(w for w, q in enumerate(plan.main.queues) if q.device == "d2" and q.kind.value == "compute")
-    chosen, compile = plan.main.queues[other].steps[1], distributed._compile
+    chosen, compile = plan.main.queues[other].steps[1], distributed.compile_step
     never, ignored = threading.Event(), list[str]()
 
     class Finalized:
@@ -205,7 +210,7 @@ def test_a_thread_that_ignores_its_first_interrupt_is_interrupted_again(monkeypa
     def compiled(cluster: object, step: Step, *rest: object) -> Callable[[], None]:
         return endless if step is chosen else compile(cluster, step, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(distributed, "_compile", compiled)
+    monkeypatch.setattr(distributed, "compile_step", compiled)
     monkeypatch.setattr(sys, "unraisablehook", lambda about: None)
     with pytest.raises(KeyboardInterrupt):
         run(plan, bound, data)
