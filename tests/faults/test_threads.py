@@ -153,7 +153,7 @@ def test_an_interrupt_between_the_taking_of_a_lock_and_its_block_stops_nobody(nu
 
     def work() -> int:
         gate = threads._Gate
-        threads._Gate = lambda fences, queues, others: gate(fences, queues, Interrupted(), others=others)  # type: ignore[assignment, misc]
+        threads._Gate = lambda **facts: gate(change=Interrupted(), **facts)  # type: ignore[assignment, misc]
         try:
             run(plan, bound, data)
         except KeyboardInterrupt:
