@@ -142,11 +142,9 @@ def jobs(sizes: list[int], only: str, programs: Sequence[tuple[str, str]] = PROG
         yield Job(path.name, loaded.bound, loaded.plan, read_inputs(loaded.core, loaded.files, loaded.bound.sizes))
 
 
-def run_in_a_row(job: Job, threads: int) -> None:
+def run_in_a_row(job: Job, threads: int, watch: Any) -> None:
     """So many runs, and one before them; made anew if somebody else used the processor meanwhile."""
-    from rho.backend.run.calibration.calm import undisturbed
-
-    for spent in undisturbed(lambda: [run_once(job, threads) for _ in range(IN_A_ROW + 1)])[1:]:
+    for spent in watch.undisturbed(lambda: [run_once(job, threads) for _ in range(IN_A_ROW + 1)])[1:]:
         for which, ns in spent.items():
             job.spent[which].append(ns)
 
@@ -188,7 +186,7 @@ def main() -> None:
     from rho.backend.devices.host import HostFacts, machine_profile
     from rho.backend.devices.shipped import load_profile
     from rho.backend.run.calibration import settle_memory, tier_name
-    from rho.backend.run.calibration.calm import watching
+    from rho.backend.run.calibration.calm import Watch
     from rho.shell.execution import machine
 
     facts = HostFacts(machine.cores(), machine.memory(), machine.model())
@@ -196,8 +194,8 @@ def main() -> None:
     print(f"{facts.model}, {facts.cores} cores, kernels {tier_name()}, load {os.getloadavg()[0]:.2f}; tables "
           f"{profile.calibration.calibrated or 'default'} ({profile.calibration.facts.get('kernels', '')})")  # fmt: skip
     settle_memory()
-    with watching(options.waits) as watch:
-        rows = measured(options, profile, facts.cores)
+    watch = Watch(options.waits)
+    rows = measured(options, profile, facts.cores, watch)
     print(f"waited {watch.waits} times for others to leave the processor")
     rows.sort(key=lambda row: -abs(row.error))
     for row in rows:
@@ -211,7 +209,7 @@ def main() -> None:
     summary("all", rows)
 
 
-def measured(options: argparse.Namespace, profile: Any, cores: int) -> list[Row]:
+def measured(options: argparse.Namespace, profile: Any, cores: int, watch: Any) -> list[Row]:
     """Every phase that counts."""
     from estimates_other import OTHER, SIZES, THIRD, THIRD_SIZES
     from estimates_varied import FIFTH, FIFTH_SIZES, FOURTH, FOURTH_SIZES
@@ -244,7 +242,7 @@ def measured(options: argparse.Namespace, profile: Any, cores: int) -> list[Row]
         for _ in range(options.again + 1):
             for _ in range(-(-options.runs // IN_A_ROW)):
                 for job in waiting:
-                    run_in_a_row(job, cores)
+                    run_in_a_row(job, cores, watch)
             for job in waiting:
                 job.settle()
             waiting = [job for job in waiting if not job.is_steady()]

@@ -48,11 +48,11 @@ def written_by(code: str) -> Profile:
 def calibrate(*, refine: bool) -> tuple[Profile, Path | None]:
     """Measure this machine, longer and together with what was known if `refine`; where it is kept, if it could be."""
     from ...backend.devices.host import keep_calibration, merged
-    from ...backend.run.calibration import REFINED, Effort, WallClock
+    from ...backend.run.calibration import REFINED, Effort
     from ...backend.run.calibration import calibrate as measure
 
     known = this_machine()
-    profile = measure(facts(), WallClock(), REFINED if refine else Effort())
+    profile = measure(facts(), effort=REFINED if refine else Effort())
     if refine and known.calibration.calibrated is not None:
         profile = merged(known, profile)
     try:

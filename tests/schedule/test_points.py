@@ -20,7 +20,7 @@ from rho.backend.graph.bind import BoundGraph
 from rho.backend.graph.phases import LibraryPhase, Loop, Structured
 from rho.backend.kernels import policy
 from rho.backend.kernels.units import shape_of
-from rho.backend.run.calibration.probes import Curve, rising, table_of
+from rho.backend.run.calibration.timing import Curve, rising, table_of
 from rho.lang.source import Source
 from rho.typechecker.check import check
 from rho.typechecker.elements import Kind

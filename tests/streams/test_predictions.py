@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 from dataclasses import replace
 from pathlib import Path
+from time import perf_counter_ns
 
 import numpy as np
 import pytest
@@ -14,7 +15,8 @@ from rho.backend.devices.keys import is_key
 from rho.backend.devices.profile import DeviceProfile, Profile
 from rho.backend.devices.tables import Table
 from rho.backend.run.calibration import disk
-from rho.backend.run.calibration.probes import WallClock
+from rho.backend.run.calibration.calm import Watch
+from rho.backend.run.calibration.timing import Section
 from rho.shell.display.passes import Planned, ordering_ns
 from rho.shell.execution import profiles
 from rho.shell.execution.profiles import this_machine
@@ -84,10 +86,12 @@ def test_temporary_files_have_rates_of_their_own(folder: Path) -> None:
 
 
 def test_the_disk_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(disk, "BYTES", 1 << 20)
-    monkeypatch.setattr(disk, "_BLOCK", 1 << 18)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    found = disk.tables(WallClock(), 2)
+    section = Section(perf_counter_ns, 0, Watch(0))
+    for row in disk.ROWS:
+        section.add(row, 1 << 20)
+    section.again(1, 0)
+    found = section.tables()
     assert found.keys() == DECLARED.keys() and all(map(is_key, found))
     device = DeviceProfile("cpu0", "cpu", ops=found)
     assert all(disk_ns(device, name, 1 << 20) > 0 for name in found)
@@ -99,5 +103,7 @@ def test_where_no_file_can_be_written_the_disk_is_a_usual_one(monkeypatch: pytes
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr("os.pwrite", full)
-    assert disk.tables(WallClock(), 1) == {}
+    section = Section(perf_counter_ns, 0, Watch(0))
+    section.grow(disk.ROWS, 1, 0, 1, 0)
+    assert section.tables() == {}
     assert disk_ns(DeviceProfile("cpu0", "cpu"), WRITE, 400_000_000) == 1_000_000_000

@@ -1,16 +1,16 @@
 """Measures this machine's tables through Rho's own CPU back end, so that they say what the executor will do.
 
-    profile = calibrate(facts, clock)      # at most about 30 s
+    profile = calibrate(facts)      # at most about 30 s
 
-`probes` (what is timed, and tables from times), `calm` (waits while other guests of the machine slow it), `samples` (phases made
-for measuring), `programs` (programs that are run again and again), `computing`, `moving`, `teams`, `turning`, `library` (what is
-measured at which sizes), `measure` (in which order), `checking` (how well it holds), `tier` (which kernels are in use).
+Tables of rows say what is run, and which table of the profile its time is a point of: `parts` (running a phase, moving bytes,
+teams, loops), `disk`, `library` (an operation each), `scalars` (made from the table of scalar functions).  `ways` are what rows
+run, `timing` is the loop that measures all rows, `calm` waits while others slow the machine, `tier` says which kernels are in
+use, `measure` puts the profile together and tries it on other programs.
 """
 
 from __future__ import annotations
 
 from .measure import REFINED, Effort, calibrate, settle_memory
-from .probes import WallClock
 from .tier import tier_name
 
-__all__ = ["REFINED", "Effort", "WallClock", "calibrate", "settle_memory", "tier_name"]
+__all__ = ["REFINED", "Effort", "calibrate", "settle_memory", "tier_name"]

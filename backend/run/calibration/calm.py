@@ -5,13 +5,12 @@ Programs are told by the number of tasks that could run just now, where the syst
 products are waited for, too, which spin for a tenth of a second after one.)  Guests are told by a short computation whose least
 time is known.  Waiting has a limit for a whole calibration; where it is used up, what is measured counts as it is.
 
-Neighbours: `clock`, `timed`, `measure` (what is measured), `measure.calibrate` (switches it on: tests have clocks of their own).
+Neighbours: `timing` (what is measured).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from time import perf_counter_ns, sleep
 from typing import Final, TypeVar
 
@@ -27,13 +26,14 @@ _SLOWER: Final = 1.15
 _PAUSE_SECONDS: Final = 0.01
 _AGAIN: Final = 2
 """A measurement is made anew so many times at most."""
+_TASKS: Final = "/proc/loadavg"
 
 
 class Watch:
-    """`spare_ns`: how long it may still wait.  `waits`: how often it had to."""
+    """Waits for so many seconds at most.  `spare_ns`: how long it may still wait.  `waits`: how often it had to."""
 
-    def __init__(self, spare_ns: int) -> None:
-        self.spare_ns, self.waits = spare_ns, 0
+    def __init__(self, seconds: float) -> None:
+        self.spare_ns, self.waits = int(seconds * 10**9), 0
         self._x = np.linspace(0.1, 0.9, _POINTS)
         self._made = np.empty_like(self._x)
         self._least = min(self._probe() for _ in range(50))
@@ -59,6 +59,15 @@ class Watch:
             self.waits += 1
             self.spare_ns -= perf_counter_ns() - start
 
+    def undisturbed(self, measure: Callable[[], T]) -> T:
+        """What `measure` finds while nobody disturbs, or when no more waiting is allowed."""
+        for _ in range(_AGAIN + 1):
+            self.wait()
+            found = measure()
+            if self.spare_ns <= 0 or self.is_calm():
+                break
+        return found
+
 
 def _others() -> bool:
     """Is there a task besides this one that could run?"""
@@ -66,32 +75,3 @@ def _others() -> bool:
         return int(read_text(_TASKS, KERNEL_TEXT).split()[3].partition("/")[0]) > 1
     except (OSError, ValueError, IndexError):
         return False
-
-
-_TASKS: Final = "/proc/loadavg"
-_watch: list[Watch] = []
-
-
-@contextmanager
-def watching(seconds: float) -> Iterator[Watch]:
-    """Inside, measurements are `undisturbed`; waiting takes so long at most."""
-    _watch.append(Watch(int(seconds * 10**9)))
-    try:
-        yield _watch[-1]
-    finally:
-        _watch.pop()
-
-
-def undisturbed(measure: Callable[[], T]) -> T:
-    """What `measure` finds while nobody disturbs; outside `watching`, what it finds."""
-    if not _watch:
-        return measure()
-    watch = _watch[-1]
-    watch.wait()
-    found = measure()
-    for _ in range(_AGAIN):
-        if watch.spare_ns <= 0 or watch.is_calm():
-            break
-        watch.wait()
-        found = measure()
-    return found

@@ -1,55 +1,59 @@
-"""What the disk of the folder for temporary files takes to read and write.
+"""What the disk of the folder for temporary files takes to read and write: calls on a file that has no name.
 
-Neighbours: `measure` (asks), `backend.devices.disks` (looks it up).
+Neighbours: `timing` (measures), `backend.devices.disks` (looks it up).
 """
 
 from __future__ import annotations
 
 import os
 import tempfile
-from contextlib import suppress
+from collections.abc import Callable
 from typing import Final
 
 import numpy as np
 
 from ...devices.disks import READ, SCRATCH_READ, SCRATCH_WRITE, WRITE
-from ...devices.tables import Table
-from .probes import Clock
+from .timing import Row, Times
+from .ways import call
 
-BYTES: Final = 64 << 20
-_BLOCK: Final = 4 << 20
-
-
-def tables(clock: Clock, times: int) -> dict[str, Table]:
-    """By the least of so many rounds; nothing where no file can be written."""
-    block = np.random.default_rng(0).bytes(_BLOCK)  # which no file system makes shorter
-    rounds: list[dict[str, int]] = []
-    with suppress(OSError):
-        rounds += [_round(clock, block) for _ in range(times)]
-    least = {name: min(one[name] for one in rounds) for name in (rounds[0] if rounds else ())}
-    return {name: Table.of_rate(max(1, BYTES * 10**9 // max(1, ns))) for name, ns in least.items()}
+BYTES: Final = 32 << 20
+_PAGE: Final = 1 << 12
+"""A table has what one takes: more are in proportion."""
 
 
-def _round(clock: Clock, block: bytes) -> dict[str, int]:
-    """One file, which has no name: written, read from memory, handed to the disk, and read from there where that can be asked
-    for."""
-    with tempfile.TemporaryFile() as file:
-        place, room = file.fileno(), memoryview(bytearray(_BLOCK))
+def _calls(*acts: Callable[[int, bytearray], object]) -> Times:
+    def make(size: int) -> Callable[[], object]:
+        file = tempfile.TemporaryFile()  # noqa: SIM115 (it goes with the call)
+        room = bytearray(np.random.default_rng(0).bytes(size))  # which no file system makes shorter
+        if os.pwrite(file.fileno(), room, 0) < size:
+            raise OSError
+        return lambda: [act(file.fileno(), room) for act in acts]
 
-        def read() -> int:
-            start, at = clock.now(), 0
-            while at < BYTES:
-                at += os.preadv(place, [room], at) or BYTES
-            return clock.now() - start
+    return call(make) * (_PAGE / BYTES)
 
-        start, at = clock.now(), 0
-        while at < BYTES:
-            at += os.pwrite(place, memoryview(block)[: BYTES - at], at)
-        written = clock.now() - start
-        kept = read()
-        start = clock.now()
-        os.fsync(place)
-        synced = clock.now() - start
-        if hasattr(os, "posix_fadvise"):
-            os.posix_fadvise(place, 0, 0, os.POSIX_FADV_DONTNEED)
-        return {SCRATCH_WRITE: written, SCRATCH_READ: kept, WRITE: written + synced, READ: read()}
+
+def _write(file: int, room: bytearray) -> None:
+    os.pwrite(file, room, 0)
+
+
+def _sync(file: int, _: bytearray) -> None:
+    os.fsync(file)
+
+
+def _forget(file: int, _: bytearray) -> None:
+    """Where that can be asked for."""
+    if hasattr(os, "posix_fadvise"):
+        os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+def _read(file: int, room: bytearray) -> None:
+    os.preadv(file, [room], 0)
+
+
+ROWS: Final = (
+    Row(SCRATCH_WRITE, _calls(_write), (BYTES,), at=_PAGE),
+    Row(WRITE, _calls(_write, _sync), (BYTES,), at=_PAGE),
+    Row(SCRATCH_READ, _calls(_read), (BYTES,), at=_PAGE),
+    Row(READ, _calls(_sync, _forget, _read), (BYTES,), at=_PAGE),
+)
+"""`_sync` first: what is not on the disk is not forgotten."""

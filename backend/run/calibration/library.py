@@ -3,17 +3,14 @@
 Each runs as the executor runs it; the step of its library phase is timed.  The table and size it counts for are those that the
 cost model would ask for, found by asking it.
 
-Neighbours: `programs` (what is run), `measure`, `backend.devices.library` (what is asked).
+Neighbours: `ways` (what is run), `timing` (measures), `backend.devices.library` (what is asked).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from math import isqrt, prod
-from typing import Any, Final
-
-import numpy as np
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Final
 
 from ....typechecker.elements import Kind
 from ...devices.cost import numbers_of
@@ -23,78 +20,19 @@ from ...devices.rates import Rates
 from ...devices.reuse import surroundings
 from ...devices.tables import Grains, Table
 from ...graph.phases import LibraryPhase
-from .probes import Probe, Section
-from .programs import Program, library, prepared
-from .samples import data
+from .timing import Row
+from .ways import Ready, last, program
 
-FLOATS: Final = (Kind.F64, Kind.F32)
-WHOLE: Final = (Kind.I64,)
-BOTH: Final = (Kind.F64, Kind.I64)
-TOGETHER: Final = 6
-"""Programs that take turns, so that what one leaves in caches and predictors is gone, and their data are there at once."""
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """`inputs`: names to types, in which K is the kind and `n`, and `s` (its square root) are sizes."""
-
-    expression: str
-    inputs: Mapping[str, str]
-    kinds: tuple[Kind, ...] = (Kind.F64,)
-    sizes: tuple[int, ...] = (1 << 5, 1 << 12, 1 << 14, 1 << 16, 1 << 17, 1 << 18, 1 << 20, (1 << 22) - (1 << 13))
-
-
+_FLOATS: Final = "f64 f32"
+_BOTH: Final = "f64 i64"
+_SORTED: Final = "f64 i64 f32"
+_DECADE: Final = (1 << 5, 1 << 12, 1 << 14, 1 << 16, 1 << 17, 1 << 18, 1 << 20, (1 << 22) - (1 << 13))
 _GRADED: Final = (1 << 5, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20, 1 << 21, (1 << 22) - (1 << 13))
 _MATRIX: Final = (1 << 6, 1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20)
 _JOINED: Final = (1 << 5, 1 << 12, 1 << 14, 1 << 16, 1 << 17, 1 << 19, (1 << 21) - (1 << 13), (1 << 21) + (1 << 13), 1 << 22)
 _SMALL: Final = (1 << 4, 1 << 8, 1 << 12, 1 << 15)
-
-ROWS: Final = (
-    Row("A+.×B", {"A": "K[s s]", "B": "K[s s]"}, FLOATS, _MATRIX),
-    Row("(⍉A)+.×A", {"A": "K[s s]"}, FLOATS, _MATRIX[2:]),
-    Row("A+.×B", {"A": "K[n 16]", "B": "K[16 16]"}, sizes=(1 << 10, 1 << 13, 1 << 17)),
-    Row("A+.×B", {"A": "K[16 16]", "B": "K[16 n]"}, sizes=(1 << 10, 1 << 13, 1 << 17)),
-    Row("A+.×x", {"A": "K[s s]", "x": "K[s]"}, FLOATS, (1 << 6, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20, 1 << 22)),
-    Row("A+.×B", {"A": "K[s s]", "B": "K[s 3]"}, sizes=(1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20, 1 << 22)),
-    Row("x+.×A", {"A": "K[s s]", "x": "K[s]"}, sizes=(1 << 12, 1 << 19)),
-    Row("+\\x", {"x": "K[n]"}, (*FLOATS, Kind.I64)),
-    Row("-\\x", {"x": "K[n]"}),
-    Row("⌈\\x", {"x": "K[n]"}),
-    Row("+⍀A", {"A": "K[s s]"}, BOTH),
-    Row("x[i]", {"x": "K[n]", "i": "idx<n>[n]"}, (Kind.F64,)),
-    Row("x[⍋x]", {"x": "K[n]"}, (*BOTH, Kind.F32)),
-    Row("A[i;]", {"A": "K[s 16]", "i": "idx<s>[s]"}, sizes=(1 << 6, 1 << 12, 1 << 20, 1 << 30)),
-    Row("x,y", {"x": "K[n]", "y": "K[n]"}, (*BOTH, Kind.F32), _JOINED),
-    Row("3⌽x", {"x": "K[n]"}, (Kind.F64, Kind.BOOL)),
-    Row("(1+≢x)⍴x", {"x": "K[n]"}),
-    Row("m⌿x", {"m": "bool[n]", "x": "K[n]"}, (*BOTH, Kind.F32)),
-    Row("⍸m", {"m": "bool[n]"}, (Kind.BOOL,)),
-    Row("≠x", {"x": "K[n]"}, BOTH),
-    Row("⍋x", {"x": "K[n]"}, (*BOTH, Kind.F32), _GRADED),
-    Row("x⍳y", {"x": "K[n]", "y": "K[n]"}, BOTH),
-    Row("x∊y", {"x": "K[n]", "y": "K[n]"}, BOTH),
-    Row("(x[⍋x])⍸y", {"x": "K[s]", "y": "K[n]"}),
-    Row("(x[⍋x])⍸y", {"x": "K[8]", "y": "K[n]"}),
-    Row("i∊x", {"x": "K[8]", "i": "K[n]"}, BOTH),
-    Row("x⍳i", {"x": "K[8]", "i": "K[n]"}, BOTH),
-    Row("x≡y", {"x": "K[n]", "y": "K[n]"}),
-    Row("2⊥x", {"x": "K[n]"}, BOTH),
-    Row("10 10 10⊤x", {"x": "K[n]"}, WHOLE),
-    Row("2 2 2⊤x", {"x": "K[n]"}, WHOLE),
-    Row("5 6⍷x", {"x": "K[n]"}, WHOLE),
-    Row("x@i⊢y", {"x": "K[s]", "y": "K[n]", "i": "idx<n>[s]"}),
-    Row("256+⌸(k ⋄ x)", {"k": "idx<256>[n]", "x": "K[n]"}, BOTH),
-    Row("256+⌸(k ⋄ A)", {"k": "idx<256>[s]", "A": "K[s 8]"}, BOTH, (1 << 6, 1 << 14, 1 << 20, 1 << 26)),
-    Row("7?≢x", {"x": "K[n]"}),
-    Row("⍕x", {"x": "K[n]"}, BOTH, (1 << 8, 1 << 13)),
-    Row("⌹A", {"A": "K[s s]"}, sizes=_MATRIX[:5]),
-    Row("x⌹A", {"A": "K[s s]", "x": "K[s]"}, sizes=_MATRIX[:5]),
-    Row("⎕cholesky A", {"A": "spd[s s]"}, sizes=_MATRIX[:5]),
-    Row("{(u s v)←⎕svd ⍵ ⋄ s}A", {"A": "K[s s]"}, sizes=_SMALL),
-    Row("{(w v)←⎕eigh ⍵ ⋄ w}A", {"A": "spd[s s]"}, sizes=_SMALL),
-    Row("⎕fft c", {"c": "c128[n]"}, (Kind.C128,), (1 << 10, 1 << 14, 1 << 18)),
-    Row("⎕rfft x", {"x": "K[n]"}, (Kind.F64,), (1 << 10, 1 << 14, 1 << 18)),
-)  # fmt: skip
+_THIN: Final = (1 << 10, 1 << 13, 1 << 17)
+_LINES: Final = (1 << 10, 1 << 14, 1 << 18)
 
 
 class Recorder(Rates):
@@ -113,58 +51,68 @@ class Recorder(Rates):
         return Grains(0)
 
 
-def made(row: Row, kind: Kind, size: int, threads: int) -> Program:
-    """The program of a row at a size."""
-    types = {name: text.replace("K", kind.value) for name, text in row.inputs.items()}
-    sides = {"n": size, "s": isqrt(size)}
-    declared = "".join(f"input {name} : {text.replace('spd', kind.value)}\n" for name, text in types.items())
-    values = {name: _value(text, sides, place) for place, (name, text) in enumerate(types.items())}
-    return prepared(f"{declared}output result ← {row.expression}\n", values, threads)
-
-
-def asked_for(program: Program) -> tuple[str, int]:
-    """The table, and the size, that the cost model asks for of its library step."""
-    recorder, number = Recorder(), numbers_of(program.bound)
-    recorder.around = surroundings(program.bound, number)
-    last = [phase for phase in program.bound.graph.phases if isinstance(phase, LibraryPhase)][-1]
-    library_grains(last, program.bound.graph.types, recorder, number, None)
+def asked_for(row: Row, ready: Ready) -> Row:
+    """With the table, and the size, that the cost model asks for of a program's library step."""
+    recorder, number = Recorder(), numbers_of(ready.bound)
+    recorder.around = surroundings(ready.bound, number)
+    phase = [phase for phase in ready.bound.graph.phases if isinstance(phase, LibraryPhase)][-1]
+    library_grains(phase, ready.bound.graph.types, recorder, number, None)
     assert recorder.asked is not None
-    return recorder.asked
+    return replace(row, table=recorder.asked[0], at=recorder.asked[1])
 
 
-def measure(section: Section, threads: int, rounds: int, longest_ns: int, until: int) -> None:
-    """Small sizes first: what there is no time for are the largest.  A row ends before a size that would take longer than
-    `longest_ns`."""
-    growing: list[tuple[Row, Kind, Probe | None]] = [(row, kind, None) for row in ROWS for kind in row.kinds]
-    for place in range(max(len(row.sizes) for row in ROWS)):
-        timed: list[tuple[Row, Kind, Probe | None]] = []
-        growing = [
-            (row, kind, probe) for row, kind, probe in growing if place < len(row.sizes)
-            and (probe is None or probe.ns * row.sizes[place] <= longest_ns * row.sizes[place - 1])
-        ]  # fmt: skip
-        for first in range(0, len(growing), TOGETHER):
-            if place and section.clock.now() > until:
-                return
-            for row, kind, _ in growing[first : first + TOGETHER]:
-                program = made(row, kind, row.sizes[place], threads)
-                probe = section.probe(program.timed(library))
-                section.point(*asked_for(program), probe.usual)
-                timed.append((row, kind, probe))
-            section.again(rounds, until)
-            section.let_go()
-        growing = timed
+def _rows(expression: str, inputs: str, kinds: str = "f64", sizes: tuple[int, ...] = _DECADE) -> list[Row]:
+    """A row for each kind.  `inputs`: name and type of each, in which K is the kind."""
+    split = [one.split(":") for one in inputs.split(", ")]
+    return [
+        Row(asked_for, program(expression, {name: text.replace("K", kind) for name, text in split}, last(LibraryPhase)), sizes)
+        for kind in kinds.split()
+    ]
 
 
-def _value(text: str, sides: Mapping[str, int], seed: int) -> Any:
-    element, _, shape_text = text.rstrip("]").rpartition("[")
-    shape = tuple(sides.get(part) or int(part) for part in shape_text.split())
-    count = prod(shape)
-    if element.startswith("idx<"):
-        below = sides.get(element[4:-1]) or int(element[4:-1])
-        return np.random.default_rng(seed).integers(0, below, count).reshape(shape)
-    if element == "i64":  # in a range as wide as there are of them
-        return np.random.default_rng(seed).integers(0, max(8, count), count).reshape(shape)
-    if element == "spd":
-        values = data(Kind.F64, count, seed).reshape(shape)
-        return values + values.T + 2 * shape[0] * np.eye(shape[0])
-    return data(Kind(element), count, seed).reshape(shape)
+ROWS: Final = (
+    *_rows("A+.×B", "A:K[s s], B:K[s s]", _FLOATS, _MATRIX),
+    *_rows("(⍉A)+.×A", "A:K[s s]", _FLOATS, _MATRIX[2:]),
+    *_rows("A+.×B", "A:K[n 16], B:K[16 16]", sizes=_THIN),
+    *_rows("A+.×B", "A:K[16 16], B:K[16 n]", sizes=_THIN),
+    *_rows("A+.×x", "A:K[s s], x:K[s]", _FLOATS, (1 << 6, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20, 1 << 22)),
+    *_rows("A+.×B", "A:K[s s], B:K[s 3]", sizes=(1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20, 1 << 22)),
+    *_rows("x+.×A", "A:K[s s], x:K[s]", sizes=(1 << 12, 1 << 19)),
+    *_rows("+\\x", "x:K[n]", "f64 f32 i64"),
+    *_rows("-\\x", "x:K[n]"),
+    *_rows("⌈\\x", "x:K[n]"),
+    *_rows("+⍀A", "A:K[s s]", _BOTH),
+    *_rows("x[i]", "x:K[n], i:idx<n>[n]"),
+    *_rows("x[⍋x]", "x:K[n]", _SORTED),
+    *_rows("A[i;]", "A:K[s 16], i:idx<s>[s]", sizes=(1 << 6, 1 << 12, 1 << 20, 1 << 30)),
+    *_rows("x,y", "x:K[n], y:K[n]", _SORTED, _JOINED),
+    *_rows("3⌽x", "x:K[n]", "f64 bool"),
+    *_rows("(1+≢x)⍴x", "x:K[n]"),
+    *_rows("m⌿x", "m:bool[n], x:K[n]", _SORTED),
+    *_rows("⍸m", "m:bool[n]"),
+    *_rows("≠x", "x:K[n]", _BOTH),
+    *_rows("⍋x", "x:K[n]", _SORTED, _GRADED),
+    *_rows("x⍳y", "x:K[n], y:K[n]", _BOTH),
+    *_rows("x∊y", "x:K[n], y:K[n]", _BOTH),
+    *_rows("(x[⍋x])⍸y", "x:K[s], y:K[n]"),
+    *_rows("(x[⍋x])⍸y", "x:K[8], y:K[n]"),
+    *_rows("i∊x", "x:K[8], i:K[n]", _BOTH),
+    *_rows("x⍳i", "x:K[8], i:K[n]", _BOTH),
+    *_rows("x≡y", "x:K[n], y:K[n]"),
+    *_rows("2⊥x", "x:K[n]", _BOTH),
+    *_rows("10 10 10⊤x", "x:K[n]", "i64"),
+    *_rows("2 2 2⊤x", "x:K[n]", "i64"),
+    *_rows("5 6⍷x", "x:K[n]", "i64"),
+    *_rows("x@i⊢y", "x:K[s], y:K[n], i:idx<n>[s]"),
+    *_rows("256+⌸(k ⋄ x)", "k:idx<256>[n], x:K[n]", _BOTH),
+    *_rows("256+⌸(k ⋄ A)", "k:idx<256>[s], A:K[s 8]", _BOTH, (1 << 6, 1 << 14, 1 << 20, 1 << 26)),
+    *_rows("7?≢x", "x:K[n]"),
+    *_rows("⍕x", "x:K[n]", _BOTH, (1 << 8, 1 << 13)),
+    *_rows("⌹A", "A:K[s s]", sizes=_MATRIX[:5]),
+    *_rows("x⌹A", "A:K[s s], x:K[s]", sizes=_MATRIX[:5]),
+    *_rows("⎕cholesky A", "A:spd[s s]", sizes=_MATRIX[:5]),
+    *_rows("{(u s v)←⎕svd ⍵ ⋄ s}A", "A:K[s s]", sizes=_SMALL),
+    *_rows("{(w v)←⎕eigh ⍵ ⋄ w}A", "A:spd[s s]", sizes=_SMALL),
+    *_rows("⎕fft c", "c:c128[n]", sizes=_LINES),
+    *_rows("⎕rfft x", "x:K[n]", sizes=_LINES),
+)

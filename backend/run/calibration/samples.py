@@ -1,20 +1,13 @@
 """Structured phases made for measuring, so that no pass changes what is measured.
 
-Data are drawn with a fixed seed: floats from 0.1 to 0.95 (inside every function's domain), integers from 1 to 7, as many true as
-false.
-
-Neighbours: `computing` (times their kernels), `library` (takes the data).
+Neighbours: `scalars` (times their kernels), `ways` (draws the data).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from math import prod
-from typing import Any
-
-import numpy as np
 
 from ....lang.source import Span
 from ....typechecker.elements import Element, Kind
@@ -35,8 +28,8 @@ from ...graph.phases import (
     ValueId,
 )
 from ..cpu import CpuBackend
-from ..cpu.kinds import DTYPES
 from ..device import Types
+from .ways import drawn
 
 _NOWHERE = Span("<calibration>", 0, 0)
 
@@ -57,51 +50,32 @@ class Operand:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A phase with the types of its values."""
+    """`body` over `space` (its last axis reduced with `reduction`); the result is its last node."""
 
-    phase: Structured
-    types: dict[ValueId, ArrayType]
+    space: Sequence[int]
+    operands: Sequence[Operand]
+    body: Sequence[Node]
+    result: Kind
+    reduction: str | None = None
 
-    def kernel(self, backend: CpuBackend) -> Callable[[], object]:
+    @property
+    def phase(self) -> Structured:
+        kinds = [AxisKind.PARALLEL] * (len(self.space) - 1) + [AxisKind.REDUCE if self.reduction else AxisKind.PARALLEL]
+        axes = tuple(Axis(number(n), kind) for n, kind in zip(self.space, kinds, strict=True))
+        reads = tuple(Read(ValueId(place), operand.projection) for place, operand in enumerate(self.operands))
+        result = Result(ValueId(len(self.operands)), len(self.body) - 1, self.reduction)
+        return Structured(PhaseId(0), _NOWHERE, axes, reads, tuple(self.body), (result,))
+
+    def kernel(self) -> Callable[[], object]:
         """A call of the phase's kernel on data."""
-        kernel = backend.structured(self.phase, Types(self.types, {}))
-        memory = {}
-        for place, read in enumerate(self.phase.reads):
-            shape = tuple(size.evaluate({}) for size in self.types[read.value].shape)
-            memory[read.value] = data(self.types[read.value].element.kind, prod(shape), place).reshape(shape)
+        made = Operand(self.result, tuple(self.space[:-1] if self.reduction else self.space))
+        types = {
+            ValueId(place): ArrayType(Element(operand.kind), tuple(map(number, operand.shape)))
+            for place, operand in enumerate((*self.operands, made))
+        }
+        kernel = CpuBackend(1).structured(self.phase, Types(types, {}))
+        memory = {
+            ValueId(place): drawn(operand.kind, prod(operand.shape), place).reshape(operand.shape)
+            for place, operand in enumerate(self.operands)
+        }
         return lambda: kernel(memory, None)
-
-
-def sample(
-    space: Sequence[int], operands: Sequence[Operand], body: Sequence[Node], result: Kind, reduction: str | None = None
-) -> Sample:
-    """A phase over `space` (its last axis reduced with `reduction`) whose result is the last node of `body`."""
-    kinds = [AxisKind.PARALLEL] * (len(space) - 1) + [AxisKind.PARALLEL if reduction is None else AxisKind.REDUCE]
-    axes = tuple(Axis(number(n), kind) for n, kind in zip(space, kinds, strict=True))
-    types = {ValueId(place): _type(operand.kind, operand.shape) for place, operand in enumerate(operands)}
-    reads = tuple(Read(ValueId(place), operand.projection) for place, operand in enumerate(operands))
-    out = ValueId(len(operands))
-    types[out] = _type(result, space if reduction is None else space[:-1])
-    results = (Result(out, len(body) - 1, reduction),)
-    return Sample(Structured(PhaseId(0), _NOWHERE, axes, reads, tuple(body), results), types)
-
-
-def _type(kind: Kind, shape: Sequence[int]) -> ArrayType:
-    return ArrayType(Element(kind), tuple(map(number, shape)))
-
-
-@cache
-def data(kind: Kind, count: int, seed: int) -> Any:
-    generator = np.random.default_rng(seed)
-    if kind is Kind.BOOL:
-        return generator.random(count) < 0.5
-    if kind.is_integer:
-        return generator.integers(1, 8, count).astype(DTYPES[kind])
-    real = generator.random(count) * 0.85 + 0.1
-    if kind.is_complex:
-        return (real + 1j * generator.permutation(real)).astype(DTYPES[kind])
-    return real.astype(DTYPES[kind])
-
-
-def forget_data() -> None:
-    data.cache_clear()

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from importlib.metadata import PackageNotFoundError, version
 
 from ...kernels import policy
@@ -26,26 +26,22 @@ def tier_name() -> str:
         return "numpy"
 
 
+def has_kernels() -> bool:
+    return tier_name() != "numpy"
+
+
 def numpy_version() -> str:
     return version("numpy")
 
 
-@contextmanager
-def warm_kernels() -> Iterator[None]:
+def warm_kernels() -> AbstractContextManager[None]:
     """Kernels as if they had been used for long, unless they are switched off."""
-    with _switched(policy.Mode.WARM if policy.mode() is policy.Mode.AUTO else policy.mode()):
-        yield
+    return kernels_as(policy.Mode.WARM if policy.mode() is policy.Mode.AUTO else policy.mode())
 
 
 @contextmanager
-def without_kernels() -> Iterator[None]:
-    """NumPy calls only."""
-    with _switched(policy.Mode.OFF):
-        yield
-
-
-@contextmanager
-def _switched(mode: policy.Mode) -> Iterator[None]:
+def kernels_as(mode: policy.Mode) -> Iterator[None]:
+    """Inside, the switch says so."""
     before = os.environ.get(policy.SWITCH)
     os.environ[policy.SWITCH] = mode.value
     try:
