@@ -6,12 +6,13 @@ SARIF or GitHub annotations.  A stage collects as many as it can and raises `Rej
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from enum import Enum
 
 from .codes import Code
 from .records import dataclass
-from .source import Span
+from .source import Source, Span
 
 
 class Severity(Enum):
@@ -87,8 +88,9 @@ class RhoError(Exception):
     text = ""
     """What the command line would show, where somebody has written it down (`shell.embedding.showing`)."""
 
-    def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
-        self.diagnostics = tuple(diagnostics)
+    def __init__(self, diagnostics: Sequence[Diagnostic], sources: Mapping[str, Source] | None = None) -> None:
+        """`sources`: the texts that the diagnostics point into, where whoever raises the error knows them."""
+        self.diagnostics, self.sources = tuple(diagnostics), sources or {}
         super().__init__(self.diagnostics)
 
     def __str__(self) -> str:
@@ -105,3 +107,13 @@ class Refused(RhoError):
 
 class RunFailed(RhoError):
     """The program failed while running (exit code 1): E3xx index or E7xx value checks, files, memory."""
+
+
+@contextmanager
+def about(sources: Mapping[str, Source]) -> Iterator[None]:
+    """Errors inside the block point into these texts, unless they say themselves into which."""
+    try:
+        yield
+    except RhoError as error:
+        error.sources = error.sources or sources
+        raise

@@ -166,7 +166,14 @@ def _run_verb(name: str, words: list[str], console: Console) -> Exit:
     console = _as_asked(console, arguments)
     module = importlib.import_module(f".verbs.{name}", __package__)
     run = cast("Callable[[Arguments, Console], Exit]", module.run)
-    return run(arguments, console)
+    try:
+        return run(arguments, console)
+    except UsageError:
+        raise
+    except Exception as error:
+        from .cli.uncaught import refused
+
+        return refused(error, arguments, console)
 
 
 def _as_asked(console: Console, arguments: Arguments) -> Console:

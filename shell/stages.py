@@ -10,7 +10,7 @@ from dataclasses import field
 from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ..lang.diagnostics import Diagnostic
+from ..lang.diagnostics import Diagnostic, Rejected
 from ..lang.records import dataclass
 from ..lang.source import Source
 from ..typechecker.check import CheckResult
@@ -65,6 +65,12 @@ class Checked:
     @property
     def accepted(self) -> bool:
         return self.core is not None
+
+    def require(self) -> Core:
+        """The typed core.  Rejected: there is none."""
+        if self.core is None:
+            raise Rejected(self.diagnostics, self.sources)
+        return self.core
 
 
 class PlanDetail(Enum):

@@ -25,12 +25,14 @@ def show(console: Console, diagnostics: Sequence[Diagnostic], sources: Mapping[s
         console.err.write(text(console, diagnostics, sources) + "\n")
 
 
-def refuse(arguments: Arguments, console: Console, diagnostics: Sequence[Diagnostic], sources: Mapping[str, Source]) -> None:
+def refuse(arguments: Arguments, console: Console, error: RhoError) -> Exit:
     """Show why a command has no result; whoever asked for JSON gets an object all the same."""
     given = {name: path for name, _, path in (word.partition("=") for word in arguments.values("--in"))}
-    diagnostics = with_options(diagnostics, sources, given)
-    show(console, diagnostics, sources)
-    answer(arguments, console, diagnostics, sources)
+    diagnostics = with_options(error.diagnostics, error.sources, given)
+    show(console, diagnostics, error.sources)
+    if wants_json(arguments):
+        print_json(console, {"diagnostics": [diagnostic_json(found, error.sources) for found in diagnostics]})
+    return exit_of(error)
 
 
 def with_options(
@@ -50,12 +52,6 @@ def _with_option(found: Diagnostic, sources: Mapping[str, Source], inputs: Mappi
 
 _OF_FILES = frozenset({Code.E704, Code.E705, Code.E706})
 _INPUT = re.compile(r"[ \t]*input[ \t]+(\w+)")
-
-
-def answer(arguments: Arguments, console: Console, diagnostics: Sequence[Diagnostic], sources: Mapping[str, Source]) -> None:
-    """The object of a command that was refused, if JSON was asked for."""
-    if wants_json(arguments):
-        print_json(console, {"diagnostics": [diagnostic_json(found, sources) for found in diagnostics]})
 
 
 def text(console: Console, diagnostics: Sequence[Diagnostic], sources: Mapping[str, Source]) -> str:

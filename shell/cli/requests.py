@@ -14,7 +14,7 @@ from ...lang.urls import is_url, trouble_of
 from ...typechecker.core import Core
 from ..execution.params import natural
 from ..execution.permissions import Permissions
-from ..execution.sizing import LackingSizes, sizes_of
+from ..execution.sizing import options_of, sizes_of
 from .arguments import Arguments, UsageError, nearest
 from .console import Console
 from .streams import check_streams, stream_of
@@ -121,11 +121,7 @@ def check_names(core: Core, request: Request, *, planned: bool = False) -> None:
 def size_options(core: Core) -> str:
     """The options that say how large the data of inputs is, without it; empty if their types name no sizes."""
     params = {param.variable for param in core.params}
-    return _size_options(sorted({variable.name for variable in sizes_of(core) if variable not in params}))
-
-
-def _size_options(names: Sequence[str]) -> str:
-    return " ".join(f"--size {name}=N" for name in names)
+    return options_of(sorted({variable.name for variable in sizes_of(core) if variable not in params}))
 
 
 def check_given(core: Core, request: Request) -> None:
@@ -135,11 +131,6 @@ def check_given(core: Core, request: Request) -> None:
     _known("--set", request.params, [*[entry.name for entry in core.params], *[entry.name for entry in core.settings]], "param")
     _known("--out", request.outputs, [entry.name for entry in core.outputs], "output")
     _known("--size", request.sizes, sorted({variable.name for variable in sizes_of(core)}), "size")
-
-
-def needs_sizes(lacking: LackingSizes) -> UsageError:
-    """What to give when nothing says how large the data is."""
-    return UsageError(f"nothing says how large this program's data is: {lacking}", f"give {_size_options(lacking.names)}")
 
 
 def _known(option: str, given: Mapping[str, object], known: Sequence[str], what: str) -> None:

@@ -30,9 +30,18 @@ def write_whole(path: Path, content: str | bytes) -> None:
     replace_file(path, lambda file: file.write(data))
 
 
-def rewrite(file: str, text: str) -> None:
-    """Replace a program's text.  UsageError: it cannot be written."""
+def rewrite(file: str | Path, text: str, what: str = "") -> None:
+    """Replace a text file; `what` is for the message.  UsageError: it cannot be written."""
     try:
         write_whole(Path(file), text)
     except OSError as error:
-        raise UsageError(f"`{file}` cannot be written: {error.strerror}") from error
+        raise UsageError(f"{what or f'`{file}`'} cannot be written: {error.strerror}") from error
+
+
+def give(arguments: Arguments, console: Console, text: str) -> None:
+    """A result: to the file of `-o`, else to standard output.  UsageError: the file cannot be written."""
+    target = arguments.value("-o")
+    if target is None:
+        console.print(text.rstrip("\n"))
+    else:
+        rewrite(target, text.rstrip("\n") + "\n")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 from ...lang.codes import Code
@@ -32,7 +32,7 @@ def read_source(path: str, name: str | None = None, pipes: Pipes = Pipes.READ) -
 
 
 def decode(name: str, data: bytes) -> Source:
-    """UTF-8 with an optional byte order mark; anything else is E002 at the first bad byte."""
+    """UTF-8 with an optional byte order mark; anything else is E002 at the first bad byte, shown with what could be read."""
     try:
         return Source(name, data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
@@ -43,15 +43,7 @@ def decode(name: str, data: bytes) -> Source:
             Code.E002, f"this file is not UTF-8 text: byte {data[error.start]:#04x} on line {line}",
             Span(name, at, at + 1), notes=("save it as UTF-8",),
         )  # fmt: skip
-        raise Undecodable([bad], Source(name, text)) from None
-
-
-class Undecodable(Rejected):
-    """A source that is not UTF-8, with what could be read of it so that the message can show the line."""
-
-    def __init__(self, diagnostics: Sequence[Diagnostic], source: Source) -> None:
-        super().__init__(diagnostics)
-        self.source = source
+        raise Rejected([bad], {name: Source(name, text)}) from None
 
 
 def _similar(path: str) -> str:

@@ -1,4 +1,4 @@
-"""What becomes of an exception that no verb has handled: the diagnostics it carries, a lack of memory or threads, or a bug.
+"""What becomes of an exception that no verb has handled: the diagnostics that it carries, a lack of memory or threads, or a bug.
 
 Where memory runs out while a library is loaded, what comes up is an ImportError or an OSError in the words of the dynamic linker;
 it is told from others by those words and by what it was raised from.
@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from ...lang.diagnostics import RhoError
 from ...lang.opening import KERNEL_TEXT, read_text
 from . import messages
+from .arguments import Arguments
 from .console import Console
 from .exits import Exit
 
@@ -24,11 +25,15 @@ _NO_MEMORY = (
 )  # fmt: skip
 
 
+def refused(error: Exception, arguments: Arguments, console: Console) -> Exit:
+    """Say why a verb has no result.  What is no error of a stage is raised again."""
+    if not isinstance(error, RhoError):
+        raise error
+    return messages.refuse(arguments, console, error)
+
+
 def exit_for(error: Exception, words: Sequence[str], console: Console) -> Exit:
     """Say what happened; the code to exit with."""
-    if isinstance(error, RhoError):
-        messages.show(console, error.diagnostics, {})
-        return messages.exit_of(error)
     if lacks_memory(error):
         console.note("error[E703]: there is not enough memory to go on; nothing was saved")
         return Exit.FAILED

@@ -13,7 +13,6 @@ import os
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ...backend.schedule.plan.model import TransferStep
@@ -128,9 +127,6 @@ def require_writable(path: str) -> None:
 
 
 def write_trace(recorder: Recorder, path: str) -> None:
-    from ..cli.results import write_whole
+    from ..cli.results import rewrite
 
-    try:
-        write_whole(Path(path), recorder.text() + "\n")
-    except OSError as error:
-        raise UsageError(f"--trace {path}: this file cannot be written: {error.strerror}") from error
+    rewrite(path, recorder.text() + "\n", f"--trace {path}: this file")

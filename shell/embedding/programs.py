@@ -151,7 +151,7 @@ class Program:
             shapes = {name: array.shape for name, array in arrays.items()}
             bound = sized(self._core, numbers, shapes, headers_in(folder, self._session.permissions))
         except LackingSizes as lacking:
-            raise TypeError(f"nothing says how large these sizes are: {lacking}") from None
+            raise TypeError(f"nothing says how large these sizes are: {lacking.names}") from None
         known = {variable.name: number for variable, number in bound.sizes.items()}
         for name, number in numbers.items():
             if known.get(name, number) != number:

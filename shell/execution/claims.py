@@ -14,7 +14,7 @@ from ...lang.source import Source
 from ..cli.arguments import UsageError
 from ..cli.exits import Exit
 from ..cli.fixing import applied
-from ..cli.requests import Request, needs_sizes
+from ..cli.requests import Request
 from ..session import Session
 from ..stages import Checked, PlanDetail
 from .examples import Case, Claim, ExpressionCase, LineCase, ProgramCase, Said, Step, claimed_lines, without_last_statement
@@ -132,7 +132,6 @@ class Runner:
     def _plan(self, checked: Checked, sizes: Mapping[str, int]) -> str:
         """What `rho plan` prints."""
         from ..display.plan_output import plan_lines
-        from .sizing import LackingSizes
 
         try:
             return plan_lines(self.session.load(checked, Request(sizes=sizes), PlanDetail.FULL))
@@ -140,8 +139,6 @@ class Runner:
             return rendered(error.diagnostics, checked.sources)
         except UsageError as error:
             return error.message
-        except LackingSizes as lacking:
-            return needs_sizes(lacking).message
 
     def _told(
         self, before: str, step: Step, diagnostics: Sequence[Diagnostic], sources: Mapping[str, Source]

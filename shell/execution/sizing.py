@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 from ...lang.urls import is_url
 from ...typechecker.core import Core, CoreInput
 from ...typechecker.sizes import SizeVariable
+from ..cli.arguments import UsageError
 from .params import settings_of
 from .permissions import Permissions
 
@@ -27,12 +28,17 @@ _HEADED: Final = (".npy", ".png")
 Shapes = Mapping[str, Sequence[int]]
 
 
-class LackingSizes(Exception):
+class LackingSizes(UsageError):
     """Nothing says what these sizes are."""
 
     def __init__(self, names: Sequence[str]) -> None:
-        super().__init__(", ".join(names))
-        self.names = tuple(names)
+        self.names = ", ".join(names)
+        super().__init__(f"nothing says how large this program's data is: {self.names}", f"give {options_of(names)}")
+
+
+def options_of(names: Sequence[str]) -> str:
+    """The options that give these sizes."""
+    return " ".join(f"--size {name}=N" for name in names)
 
 
 def sizes_of(core: Core) -> tuple[SizeVariable, ...]:

@@ -18,11 +18,10 @@ from ...lang.codes import Code
 from ...lang.primitives import by_key
 from ...lang.render import Ink
 from ...lang.resolution.entries import Form, statements_of, unfinished
-from ..cli.arguments import UsageError
 from ..cli.console import Console
 from ..cli.exits import Exit
 from ..execution.permissions import Permissions
-from ..repl.commands import COMMANDS, Desk, perform, pictured
+from ..repl.commands import COMMANDS, Desk, answered, perform, pictured
 from ..repl.completing import offers
 from ..repl.interrupting import interruptible
 from ..repl.settings import Settings
@@ -151,7 +150,7 @@ class Notebook:
             cell.failure = _failure("command", "a notebook is closed where it was opened")
             return
         if line.startswith(")plot"):
-            code = interruptible(lambda: self._plot(line.removeprefix(")plot").strip(), desk, cell))
+            code = interruptible(lambda: answered(lambda: self._plot(line.removeprefix(")plot").strip(), desk, cell), desk))
         else:
             code = interruptible(lambda: perform(line, desk)[1])
         self.settings = desk.settings
@@ -163,14 +162,7 @@ class Notebook:
             cell.failure = _failure("command", err.getvalue().rstrip("\n") or f"{line.split()[0]} failed")
 
     def _plot(self, rest: str, desk: Desk, cell: Cell) -> Exit:
-        try:
-            picture = pictured(rest, desk)
-        except UsageError as error:
-            desk.console.note(error.message + (f"\n  {error.hint}" if error.hint else ""))
-            return Exit.USAGE
-        if isinstance(picture, Exit):
-            return picture
-        cell.outputs.append(Value(picture_bundle(picture)))
+        cell.outputs.append(Value(picture_bundle(pictured(rest, desk))))
         return Exit.OK
 
     # ------------------------------------------------------------------------------------- asking

@@ -8,24 +8,24 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from enum import Enum
-from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from ...lang.diagnostics import Diagnostic, RhoError
+from ...lang.diagnostics import Rejected, RhoError, about
 from ...lang.explain import did_you_mean, explain
 from ..cli import messages
 from ..cli.arguments import UsageError, nearest
 from ..cli.console import Console
 from ..cli.exits import Exit
-from ..cli.results import write_whole
-from ..cli.sources import Undecodable, read_source
+from ..cli.results import rewrite
+from ..cli.sources import read_source
 from ..display.durations import duration
 from . import settings as setting
 from .settings import Settings
 
 if TYPE_CHECKING:
     from ..plotting.drawable import Picture
+    from ..workspace.computing import Ready
     from ..workspace.workspace import Asked, Workspace
 
 
@@ -91,24 +91,30 @@ def perform(line: str, desk: Desk) -> tuple[After, Exit]:
         guess = nearest(word, [name for name, _ in COMMANDS])
         desk.console.note(f"unknown command {word}; " + (f"did you mean {guess}?" if guess else ")help lists them"))
         return After.GO_ON, Exit.USAGE
+    return After.GO_ON, answered(lambda: action(rest.strip(), desk), desk)
+
+
+def answered(action: Callable[[], Exit], desk: Desk) -> Exit:
+    """What a command does; what is wrong with what it is asked is shown."""
     try:
-        return After.GO_ON, action(rest.strip(), desk)
+        return action()
     except UsageError as error:
         desk.console.note(f"{error.message}" + (f"\n  {error.hint}" if error.hint else ""))
-        return After.GO_ON, Exit.USAGE
+        return Exit.USAGE
+    except RhoError as error:
+        messages.show(desk.console, error.diagnostics, error.sources)
+        return messages.exit_of(error)
 
 
-def _asked(rest: str, desk: Desk) -> Asked | None:
-    """An expression checked; what is wrong with it is shown."""
+def _asked(rest: str, desk: Desk) -> Asked:
+    """An expression checked.  UsageError: there is none.  Rejected."""
     if not rest:
         raise UsageError("an expression is needed", "for example: )type 1 2+3 4")
     asked = desk.workspace.ask(rest)
-    _messages(desk, asked.diagnostics, rest)
-    return None if asked.checked.core is None else asked
-
-
-def _messages(desk: Desk, found: tuple[Diagnostic, ...], text: str) -> None:
-    messages.show(desk.console, found, desk.workspace.sources_with(text))
+    if not asked.checked.accepted:
+        raise Rejected(asked.diagnostics, asked.sources)
+    messages.show(desk.console, asked.diagnostics, asked.sources)
+    return asked
 
 
 def _type(rest: str, desk: Desk) -> Exit:
@@ -117,8 +123,6 @@ def _type(rest: str, desk: Desk) -> Exit:
             desk.console.print(line)
         return Exit.OK
     asked = _asked(rest, desk)
-    if asked is None:
-        return Exit.REJECTED
     checked = asked.checked
     desk.console.print(checked.last or "nothing")
     if desk.console.interactive and checked.result is not None:
@@ -133,19 +137,13 @@ def _type(rest: str, desk: Desk) -> Exit:
 
 def _plan(rest: str, desk: Desk) -> Exit:
     asked = _asked(rest, desk)
-    if asked is None:
-        return Exit.REJECTED
     from ...backend.schedule.plan.explain import plan_text
     from ..display.costs import cost_of_program
     from ..display.estimates import unmeasured
     from ..display.rewritten import rewritten_lines
     from ..workspace.computing import estimate_ns
 
-    try:
-        prepared = desk.workspace.prepare(asked, full=True)
-    except RhoError as error:
-        _messages(desk, error.diagnostics, rest)
-        return messages.exit_of(error)
+    prepared = desk.workspace.prepare(asked, full=True)
     costs = cost_of_program(prepared.core).lines(prepared.bound.sizes, max(prepared.plan.peak.values(), default=0))
     desk.console.print("\n".join([plan_text(prepared.plan), *rewritten_lines(prepared.bound.graph, {}), *costs]))
     estimate = estimate_ns(prepared)
@@ -159,32 +157,17 @@ RUNS, MOST_SECONDS = 20, 2.0
 
 def _time(rest: str, desk: Desk) -> Exit:
     asked = _asked(rest, desk)
-    if asked is None:
-        return Exit.REJECTED
     from statistics import median
 
     from ...backend.schedule.plan.explain import bytes_text
     from ..display.estimates import unmeasured
-    from ..workspace.computing import compute, estimate_ns, memory_of
+    from ..workspace.computing import estimate_ns, memory_of
 
-    try:
-        prepared = desk.workspace.prepare(asked)
-        times: list[int] = []
-        first = 0
-        while len(times) < RUNS and sum(times) < MOST_SECONDS * 1e9:
-            start = time.perf_counter_ns()
-            compute(prepared)
-            spent = time.perf_counter_ns() - start
-            if not first:
-                first = spent
-                if spent > MOST_SECONDS * 1e9:
-                    times = [spent]
-                    break
-            else:
-                times.append(spent)
-    except RhoError as error:
-        _messages(desk, error.diagnostics, rest)
-        return messages.exit_of(error)
+    prepared = desk.workspace.prepare(asked)
+    first, times = _spent(prepared), list[int]()
+    while len(times) < RUNS and first + sum(times) < MOST_SECONDS * 1e9:
+        times.append(_spent(prepared))
+    times = times or [first]
     estimate = estimate_ns(prepared)
     parts = [duration(median(times)), f"first {duration(first)}", f"{len(times)} run{'s' * (len(times) != 1)}"]
     parts += [f"estimate ~{duration(estimate)}{unmeasured()}"] if estimate else []
@@ -192,10 +175,17 @@ def _time(rest: str, desk: Desk) -> Exit:
     return Exit.OK
 
 
+def _spent(prepared: Ready) -> int:
+    """Nanoseconds of a run."""
+    from ..workspace.computing import compute
+
+    start = time.perf_counter_ns()
+    compute(prepared)
+    return time.perf_counter_ns() - start
+
+
 def _plot(rest: str, desk: Desk) -> Exit:
     picture = pictured(rest, desk)
-    if isinstance(picture, Exit):
-        return picture
     from ..plotting.terminal import draw
 
     for line in draw(picture, desk.console):
@@ -203,8 +193,8 @@ def _plot(rest: str, desk: Desk) -> Exit:
     return Exit.OK
 
 
-def pictured(rest: str, desk: Desk) -> Picture | Exit:
-    """The value of an expression made ready to be drawn; what is wrong with it is shown."""
+def pictured(rest: str, desk: Desk) -> Picture:
+    """The value of an expression made ready to be drawn.  UsageError: it cannot be.  RhoError: it has none."""
     from ..plotting.drawable import Chart, NotDrawable, chart_of
     from ..workspace.computing import compute
 
@@ -212,14 +202,8 @@ def pictured(rest: str, desk: Desk) -> Picture | Exit:
     kinds = {kind.value: kind for kind in Chart if kind is not Chart.PLAIN}
     chart = kinds.get(word, Chart.PLAIN) if word not in desk.types else Chart.PLAIN
     asked = _asked(rest if chart is Chart.PLAIN else expression.strip(), desk)
-    if asked is None:
-        return Exit.REJECTED
-
-    try:
+    with about(asked.sources):
         outcome = compute(desk.workspace.prepare(asked))
-    except RhoError as error:
-        _messages(desk, error.diagnostics, rest)
-        return messages.exit_of(error)
     if not outcome.printed:
         raise UsageError("this has no value to draw", "for example: )plot 1○(⍳100)÷10")
     if len(outcome.printed) > 1 and chart is Chart.PLAIN:
@@ -301,11 +285,7 @@ def _load(rest: str, desk: Desk) -> Exit:
 
 def load(path: str, desk: Desk, *, show_values: bool) -> Exit:
     """Enter a file as one: if something in it fails the session stays as it was."""
-    try:
-        source = read_source(path)
-    except Undecodable as error:
-        messages.show(desk.console, error.diagnostics, {error.source.name: error.source})
-        return Exit.REJECTED
+    source = read_source(path)
     from ..workspace.pasting import typed
     from ..workspace.transcripts import title_of
     from .showing import show
@@ -334,10 +314,7 @@ def _save(rest: str, desk: Desk) -> Exit:
     text = markdown(desk.workspace.state, title_of(path))
     if not desk.workspace.session.permissions.may_write(path):
         raise UsageError(f"`{path}` may not be written")
-    try:
-        write_whole(Path(path), text)
-    except OSError as error:
-        raise UsageError(f"`{path}` cannot be written: {error.strerror}") from None
+    rewrite(path, text)
     wrong = problems(text, path)
     count = len(desk.workspace.state.log)
     desk.console.note(f"{count} entr{'y' if count == 1 else 'ies'} saved in {path}")

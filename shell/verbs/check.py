@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ... import __version__
-from ...lang.diagnostics import Diagnostic, Refused, Severity
+from ...lang.diagnostics import Diagnostic, Rejected, Severity
 from ...lang.source import Source
 from ...typechecker.incremental import Checker
 from ..cli import messages
@@ -20,7 +20,7 @@ from ..cli.arguments import Arguments, UsageError
 from ..cli.console import Console
 from ..cli.exits import Exit
 from ..cli.results import rewrite, to_json
-from ..cli.sources import STANDARD_INPUT, Undecodable, find_files, read_source
+from ..cli.sources import STANDARD_INPUT, find_files, read_source
 from ..display import quantities
 from ..display.progress import progress
 from ..session import Session
@@ -36,11 +36,7 @@ def run(arguments: Arguments, console: Console) -> Exit:
     if session.devices is not None:
         from ..execution.profiles import named
 
-        try:
-            named(session.devices)
-        except Refused as refused:
-            messages.refuse(arguments, console, refused.diagnostics, {})
-            return Exit.REFUSED
+        named(session.devices)
     if arguments.has("--fix") or arguments.has("--diff"):
         if arguments.has("--watch"):
             raise UsageError("--watch does not go together with --fix and --diff")
@@ -64,7 +60,7 @@ def fix_all(session: Session, arguments: Arguments, console: Console) -> int:
             raise UsageError("--fix and --diff need files")
         try:
             source = read_source(file)
-        except Undecodable:
+        except Rejected:
             continue  # checking says so
         after = fixed(source, lambda text: session.check(text).diagnostics)
         total += after.count
@@ -154,8 +150,8 @@ def _check(session: Session, file: str, console: Console, checker: Checker | Non
         return session.check(Source(STANDARD_INPUT, console.read_input()))
     try:
         return session.check(read_source(file), checker)
-    except Undecodable as error:
-        return Checked(error.source, None, error.diagnostics, {error.source.name: error.source})
+    except Rejected as error:
+        return Checked(error.sources[file], None, error.diagnostics, error.sources)
 
 
 def _report(

@@ -10,16 +10,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import closing
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from ...lang.diagnostics import Refused
+from ...lang.diagnostics import Refused, about
 from ...lang.source import Source
-from ..cli import messages
 from ..cli.arguments import Arguments, UsageError
 from ..cli.console import Console
 from ..cli.exits import Exit
-from ..cli.results import print_json, to_json, wants_json, write_whole
+from ..cli.results import give, print_json, to_json, wants_json
 from ..display.progress import progress
 from ..execution import machine
 from ..execution.clusters import Attachment
@@ -32,6 +30,7 @@ _ALONE: Final = ("--devices", "--from", "--calibrate", "--refine")
 
 
 def run(arguments: Arguments, console: Console) -> Exit:
+    from ...backend.devices.writing import canonical
     from ..execution import profiles
 
     name = arguments.value("--devices")
@@ -48,24 +47,21 @@ def run(arguments: Arguments, console: Console) -> Exit:
     where = arguments.value("--cluster")
     if where is not None and (unfit := [option for option in _ALONE if arguments.has(option)]):
         raise UsageError(f"rho devices: --cluster has its own devices, and measures their links: it goes without {unfit[0]}")
-    try:
-        if where is not None:
-            with closing(Attachment(where)) as attachment:
-                profile = _of_cluster(attachment)
-        elif code is not None:
-            profile = profiles.written_by(code)
-        elif name is not None:
+    if where is not None:
+        with closing(Attachment(where)) as attachment:
+            profile = _of_cluster(attachment)
+    elif code is not None:
+        profile = profiles.written_by(code)
+    elif name is not None:
+        with about(_sources(name)):
             profile = profiles.named(name)
-        elif calibrate:
-            profile = _calibrated(console, refine=arguments.has("--refine"))
-        else:
-            profile = profiles.this_machine()
-    except Refused as refused:
-        messages.refuse(arguments, console, refused.diagnostics, _sources(name or code))
-        return Exit.REFUSED
+    elif calibrate:
+        profile = _calibrated(console, refine=arguments.has("--refine"))
+    else:
+        profile = profiles.this_machine()
     declared = name is not None or code is not None or where is not None
-    if (target := arguments.value("-o")) is not None:
-        _write(Path(target), profile, json=wants_json(arguments))
+    if arguments.has("-o"):
+        give(arguments, console, to_json(described(profile)) if wants_json(arguments) else canonical(profile))
     elif wants_json(arguments):
         print_json(console, described(profile) if declared else {**described(profile), "gpus": list(_gpus())})
     else:
@@ -105,23 +101,14 @@ def _calibrated(console: Console, *, refine: bool) -> Profile:
     return profile
 
 
-def _sources(name: str | None) -> dict[str, Source]:
+def _sources(name: str) -> dict[str, Source]:
     from ...backend.devices.shipped import profile_text
 
     try:
-        file, text = profile_text(name or "")
+        file, text = profile_text(name)
     except Refused:
         return {}
     return {file: Source(file, text)}
-
-
-def _write(path: Path, profile: Profile, *, json: bool) -> None:
-    from ...backend.devices.writing import canonical
-
-    try:
-        write_whole(path, to_json(described(profile)) + "\n" if json else canonical(profile))
-    except OSError as error:
-        raise UsageError(f"`{path}` cannot be written: {error.strerror}") from error
 
 
 def described(profile: Profile) -> dict[str, Any]:

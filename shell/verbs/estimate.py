@@ -12,18 +12,17 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from ...lang.diagnostics import RhoError
+from ...lang.diagnostics import RhoError, about
 from ...lang.records import dataclass
-from ..cli import messages
 from ..cli.arguments import Arguments
 from ..cli.console import Console
 from ..cli.exits import Exit
-from ..cli.requests import check_given, needs_sizes, request_of
+from ..cli.requests import check_given, request_of
 from ..cli.results import print_json, wants_json
-from ..cli.sources import Undecodable, read_source
+from ..cli.sources import read_source
 from ..display.progress import planning
 from ..execution.scheduling import Effort, Scheduling, Use, scheduling_of
-from ..execution.sizing import LackingSizes, headers_in, sized
+from ..execution.sizing import headers_in, sized
 from ..session import Session
 from ..stages import Strictness
 
@@ -63,26 +62,14 @@ class Row:
 def run(arguments: Arguments, console: Console) -> Exit:
     path = arguments.positional[0]
     request = request_of(arguments, console)
-    try:
-        source = read_source(path)
-    except Undecodable as error:
-        messages.refuse(arguments, console, error.diagnostics, {path: error.source})
-        return Exit.REJECTED
     session = Session(strictness=Strictness.STRICT if arguments.has("--strict") else Strictness.GUARDED)
-    checked = session.check(source)
-    if checked.core is None:
-        messages.refuse(arguments, console, checked.diagnostics, checked.sources)
-        return Exit.REJECTED
-    check_given(checked.core, request)
-    try:
-        bound = sized(checked.core, request.sizes, {}, headers_in(os.path.dirname(path)), request.grouping.without)
+    checked = session.check(read_source(path))
+    core = checked.require()
+    check_given(core, request)
+    with about(checked.sources):
+        bound = sized(core, request.sizes, {}, headers_in(os.path.dirname(path)), request.grouping.without)
         with planning(console):
-            rows = [_row(name, checked.core, bound, arguments) for name in _names(arguments.value("--devices") or HERE)]
-    except LackingSizes as lacking:
-        raise needs_sizes(lacking) from None
-    except RhoError as error:
-        messages.refuse(arguments, console, error.diagnostics, checked.sources)
-        return messages.exit_of(error)
+            rows = [_row(name, core, bound, arguments) for name in _names(arguments.value("--devices") or HERE)]
     sizes = {variable.name: number for variable, number in bound.sizes.items()}
     if wants_json(arguments):
         print_json(console, {"version": 1, "sizes": sizes, "estimates": [row.json() for row in rows]})

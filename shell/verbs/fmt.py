@@ -11,7 +11,7 @@ from ..cli.console import Console
 from ..cli.exits import Exit
 from ..cli.fixing import difference
 from ..cli.results import rewrite
-from ..cli.sources import STANDARD_INPUT, Undecodable, find_files, read_source
+from ..cli.sources import STANDARD_INPUT, find_files, read_source
 
 
 def run(arguments: Arguments, console: Console) -> Exit:
@@ -23,12 +23,8 @@ def run(arguments: Arguments, console: Console) -> Exit:
         try:
             source = Source(STANDARD_INPUT, console.read_input()) if file == "-" else read_source(file)
             formatted = format_source(source, ascii=ascii_names)
-        except Undecodable as error:
-            messages.show(console, error.diagnostics, {file: error.source})
-            worst = Exit.REJECTED
-            continue
         except RhoError as error:
-            messages.show(console, error.diagnostics, {source.name: source})
+            messages.show(console, error.diagnostics, error.sources or {source.name: source})
             worst = Exit.REJECTED
             continue
         if file == "-" and not looked_at:

@@ -10,7 +10,7 @@ from pathlib import Path
 from ..cli.arguments import Arguments, UsageError
 from ..cli.console import Console
 from ..cli.exits import Exit
-from ..cli.results import write_whole
+from ..cli.results import rewrite
 
 FILES = {
     "main.rho": """\
@@ -67,10 +67,10 @@ def run(arguments: Arguments, console: Console) -> Exit:
         raise UsageError(f"`{folder}` already has {', '.join(taken)}; nothing was written", "name a new folder")
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for name, text in FILES.items():
-            write_whole(folder / name, text)
     except OSError as error:
         raise UsageError(f"`{folder}` cannot be made: {error.strerror}") from error
+    for name, text in FILES.items():
+        rewrite(folder / name, text)
     console.print(f"made {folder}: try `rho run {folder / 'main.rho'}` and `rho test {folder}`")
     return Exit.OK
 
@@ -90,9 +90,6 @@ def _from_table(table: str, arguments: Arguments, console: Console) -> Exit:
             text = program_of(table, str(target.parent))
     except FileTrouble as trouble:
         raise UsageError(f"--from {table}: the file {trouble.message}", *trouble.notes[:1]) from None
-    try:
-        write_whole(target, text)
-    except OSError as error:
-        raise UsageError(f"`{target}` cannot be made: {error.strerror}") from error
+    rewrite(target, text)
     console.print(f"made {target}: add what to compute, then `rho run {target}`")
     return Exit.OK

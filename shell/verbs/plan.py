@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from pathlib import Path
 
-from ...lang.diagnostics import RhoError
+from ...lang.diagnostics import about
 from ..cli import messages
 from ..cli.arguments import Arguments, UsageError
 from ..cli.console import Console
 from ..cli.exits import Exit
 from ..cli.overwriting import require_unread
-from ..cli.requests import check_names, needs_sizes, permissions_of, request_of
-from ..cli.results import wants_json, write_whole
-from ..cli.sources import Undecodable, read_source
+from ..cli.requests import check_names, permissions_of, request_of
+from ..cli.results import give, wants_json
+from ..cli.sources import read_source
 from ..display.plan_output import picture, picture_asked, plan_lines
 from ..display.progress import planning
 from ..execution.clusters import let_go
 from ..execution.scheduling import Scheduling, Use, require_optimal, scheduling_of
-from ..execution.sizing import LackingSizes
 from ..execution.stored_plans import read_plan
 from ..session import Session
 from ..stages import Loaded, PlanDetail, Strictness
@@ -55,37 +53,24 @@ def run(arguments: Arguments, console: Console) -> Exit:
         scheduling = _cut_only(arguments, scheduling)
     request = request_of(arguments, console)
     path = arguments.positional[0]
-    try:
-        source = read_source(path)
-    except Undecodable as error:
-        messages.refuse(arguments, console, error.diagnostics, {path: error.source})
-        return Exit.REJECTED
     strictness = Strictness.STRICT if arguments.has("--strict") else Strictness.GUARDED
     session = Session("", permissions_of(arguments, request, path, os.path.dirname(path)), strictness)
-    checked = session.check(source)
-    if checked.core is None:
-        messages.refuse(arguments, console, checked.diagnostics, checked.sources)
-        return Exit.REJECTED
+    checked = session.check(read_source(path))
+    core = checked.require()
     messages.show(console, checked.diagnostics, checked.sources)
-    check_names(checked.core, request, planned=True)
-    try:
+    check_names(core, request, planned=True)
+    with about(checked.sources):
         with planning(console), let_go(None if scheduling is None else scheduling.cluster):
             known = Scheduling(Use.CHECK) if arguments.has("--pareto") or arguments.has("--explain-cut") else scheduling
             loaded = session.load(checked, request, PlanDetail.FULL, known)
             front = None
             if scheduling is not None and arguments.has("--pareto"):
                 front = plan_front.front(arguments, loaded, scheduling)
-    except LackingSizes as lacking:
-        raise needs_sizes(lacking) from None
-    except RhoError as error:
-        messages.refuse(arguments, console, error.diagnostics, checked.sources)
-        return messages.exit_of(error)
-    messages.show(console, loaded.warnings, checked.sources)
-    require_unread(arguments, loaded)
-    taken = None if front is None else plan_front.chosen(arguments, front)
-    if taken is not None:
-        loaded = replace(loaded, plan=taken.planned.plan)
-    try:
+        messages.show(console, loaded.warnings, checked.sources)
+        require_unread(arguments, loaded)
+        taken = None if front is None else plan_front.chosen(arguments, front)
+        if taken is not None:
+            loaded = replace(loaded, plan=taken.planned.plan)
         if arguments.has("--require-optimal"):
             require_optimal(loaded.plan, path)
         if scheduling is not None and arguments.has("--explain-cut"):
@@ -94,17 +79,7 @@ def run(arguments: Arguments, console: Console) -> Exit:
             text = plan_front.text(arguments, front, os.path.basename(path))
         else:
             text = _text(arguments, loaded, scheduling)
-    except RhoError as error:
-        messages.refuse(arguments, console, error.diagnostics, checked.sources)
-        return messages.exit_of(error)
-    target = arguments.value("-o")
-    if target is None:
-        console.print(text.rstrip("\n"))
-        return Exit.OK
-    try:
-        write_whole(Path(target), text.rstrip("\n") + "\n")
-    except OSError as error:
-        raise UsageError(f"`{target}` cannot be written: {error.strerror}") from error
+    give(arguments, console, text)
     return Exit.OK
 
 

@@ -12,15 +12,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ...lang.codes import Code
-from ...lang.diagnostics import Diagnostic, Refused, RhoError
+from ...lang.diagnostics import Diagnostic, Refused
 from ...lang.source import Source, Span
-from ..cli import messages
 from ..cli.arguments import Arguments, UsageError
 from ..cli.console import Console
 from ..cli.exits import Exit
 from ..cli.requests import Request, check_names, permissions_of, request_of
 from ..cli.results import to_json, wants_json
-from ..cli.sources import Undecodable, read_source
+from ..cli.sources import read_source
 from ..display.progress import planning
 from ..session import Session
 
@@ -46,19 +45,10 @@ def run(arguments: Arguments, console: Console) -> Exit:
     if (asked := arguments.value("--format")) not in (None, "text", "json"):
         raise UsageError(f"rho plan --check: --format cannot be `{asked}`", "it prints text or json")
     path = arguments.value("--check") or ""
-    try:
-        plan = read_plan(path)
-        loaded = _program(arguments, console, plan, path)
-        if loaded is None:
-            return Exit.REJECTED
-        with planning(console):
-            notes = _verify(plan, loaded, _profile(arguments, plan), path, prove=arguments.has("--prove"))
-    except Undecodable as error:
-        messages.refuse(arguments, console, error.diagnostics, {error.source.name: error.source})
-        return Exit.REJECTED
-    except RhoError as error:
-        messages.refuse(arguments, console, error.diagnostics, {})
-        return messages.exit_of(error)
+    plan = read_plan(path)
+    loaded = _program(arguments, console, plan, path)
+    with planning(console):
+        notes = _verify(plan, loaded, _profile(arguments, plan), path, prove=arguments.has("--prove"))
     if wants_json(arguments):
         console.print(to_json({"plan": path, "holds": True, "checked": notes}))
     else:
@@ -66,7 +56,7 @@ def run(arguments: Arguments, console: Console) -> Exit:
     return Exit.OK
 
 
-def _program(arguments: Arguments, console: Console, plan: Plan, path: str) -> Loaded | None:
+def _program(arguments: Arguments, console: Console, plan: Plan, path: str) -> Loaded:
     """The script of the plan, its sizes bound."""
     from ..execution.scheduling import Scheduling, Use
     from ..execution.stored_plans import program_in
@@ -81,11 +71,9 @@ def _program(arguments: Arguments, console: Console, plan: Plan, path: str) -> L
     request = request_of(arguments, console)
     session = Session("", permissions_of(arguments, request, named, os.path.dirname(named)), texts=texts)
     checked = session.check(source)
-    if checked.core is None:
-        messages.refuse(arguments, console, checked.diagnostics, checked.sources)
-        return None
-    request = replace(request, sizes=_sizes(checked.core, request, plan))
-    check_names(checked.core, request, planned=True)
+    core = checked.require()
+    request = replace(request, sizes=_sizes(core, request, plan))
+    check_names(core, request, planned=True)
     with_passes = path if plan.stores else None  # such a plan is compared with what is made with its tiles
     return session.load(checked, request, scheduling=Scheduling(Use.CHECK, plan=with_passes))
 

@@ -22,7 +22,7 @@ from ..cli import messages
 from ..cli.arguments import Arguments, UsageError
 from ..cli.console import Console
 from ..cli.exits import Exit
-from ..cli.results import to_json, wants_json, write_whole
+from ..cli.results import give, to_json, wants_json
 from ..display.plan_output import picture, picture_asked
 from ..display.progress import planning
 from ..execution.scheduling import Scheduling, Use, budget_of, scheduling_of
@@ -45,21 +45,18 @@ def run(arguments: Arguments, console: Console) -> Exit:
     budget = budget_of(scheduling_of(arguments, Use.LOOK) or Scheduling(Use.LOOK))
     try:
         problem = _problem(file, arguments)
-    except DirectivesRejected as error:
-        messages.refuse(arguments, console, error.diagnostics, error.sources)
-        return Exit.REJECTED
     except RhoError as error:
-        messages.refuse(arguments, console, error.diagnostics, {})
-        return Exit.USAGE
+        code = messages.refuse(arguments, console, error)
+        return code if isinstance(error, DirectivesRejected) else Exit.USAGE
     with planning(console):
         solved = solve(problem, budget)
     drawn = picture_asked(arguments)
     if drawn is not None and solved.answer.schedule is not None:
         from ...backend.schedule.pictures.of_answer import chart_of_answer
 
-        _write(arguments, console, picture(chart_of_answer(solved.problem, solved.answer, Path(file).name), drawn).rstrip("\n"))
+        give(arguments, console, picture(chart_of_answer(solved.problem, solved.answer, Path(file).name), drawn))
     else:
-        _write(arguments, console, to_json(result_json(solved)) if wants_json(arguments) else result_text(solved))
+        give(arguments, console, to_json(result_json(solved)) if wants_json(arguments) else result_text(solved))
     return _outcome(solved, arguments, console)
 
 
@@ -77,17 +74,6 @@ def _problem(file: str, arguments: Arguments) -> Problem:
     )  # fmt: skip
     objectives = tuple(Objective(name) for name in dict.fromkeys(arguments.values("--objective")))
     return replace(problem, objectives=objectives) if objectives else problem
-
-
-def _write(arguments: Arguments, console: Console, text: str) -> None:
-    target = arguments.value("-o")
-    if target is None:
-        console.print(text)
-        return
-    try:
-        write_whole(Path(target), text + "\n")
-    except OSError as error:
-        raise UsageError(f"`{target}` cannot be written: {error.strerror}") from error
 
 
 def _outcome(solved: Solved, arguments: Arguments, console: Console) -> Exit:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ...lang.diagnostics import Refused, RhoError
+from ...lang.diagnostics import Refused
 from ...lang.source import Source, Span
 from ...typechecker.elements import Kind
 from ..cli.arguments import Arguments, UsageError
@@ -16,7 +16,7 @@ from ..cli.exits import Exit
 from ..cli.overwriting import require_unread
 from ..cli.requests import Request, permissions_of, request_of
 from ..cli.results import wants_json
-from ..cli.sources import STANDARD_INPUT, Undecodable, read_source
+from ..cli.sources import STANDARD_INPUT, read_source
 from ..cli.streams import bytes_out, stream_of
 from ..display.progress import RunProgress
 from ..display.tracing import Recorder, write_trace
@@ -56,8 +56,6 @@ def run(arguments: Arguments, console: Console) -> Exit:
 
 def run_once(arguments: Arguments, console: Console, read: set[str]) -> Exit:
     """Run the script; the files that were read are added to `read`."""
-    from ..cli import messages
-
     request = request_of(arguments, console)
     json = wants_json(arguments)
     results = console
@@ -70,17 +68,10 @@ def run_once(arguments: Arguments, console: Console, read: set[str]) -> Exit:
         raise UsageError("rho run: needs FILE, or --plan PLAN", "for example: rho run examples/kmeans.rho")
     path = arguments.positional[0] if arguments.positional else stored or ""
     texts: dict[str, Source] = {}
-    try:
-        if not arguments.positional:
-            source, texts = program_in(read_plan(path), path)
-        else:
-            source = Source(STANDARD_INPUT, console.read_input()) if path == "-" else read_source(path)
-    except Undecodable as error:
-        messages.show(console, error.diagnostics, {path: error.source})
-        return Exit.REJECTED
-    except RhoError as error:
-        messages.refuse(arguments, console, error.diagnostics, {})
-        return messages.exit_of(error)
+    if not arguments.positional:
+        source, texts = program_in(read_plan(path), path)
+    else:
+        source = Source(STANDARD_INPUT, console.read_input()) if path == "-" else read_source(path)
     folder = "" if path == "-" else os.path.dirname(path)
     permissions = permissions_of(arguments, request, path, folder)
     strictness = Strictness.STRICT if arguments.has("--strict") else Strictness.GUARDED

@@ -28,15 +28,16 @@ def run(arguments: Arguments, console: Console) -> Exit:
 
 def _own(file: str, console: Console) -> tuple[Entry, ...]:
     """The definitions of a file, as far as checking got."""
+    from ...lang.diagnostics import Rejected
     from ..cli import messages
-    from ..cli.sources import Undecodable, read_source
+    from ..cli.sources import read_source
     from ..searching.catalogue import yours
     from ..session import Session
 
     try:
         checked = Session().check(read_source(file))
-    except Undecodable as error:
-        messages.show(console, error.diagnostics, {error.source.name: error.source})
+    except Rejected as error:
+        messages.show(console, error.diagnostics, error.sources)
         return ()
     if not checked.accepted:
         console.note(f"{file} is rejected: `rho check {file}` says why; searching what could be checked")

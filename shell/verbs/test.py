@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 
+from ...lang.diagnostics import Rejected
 from ..cli.arguments import Arguments
 from ..cli.console import Console
 from ..cli.exits import Exit
 from ..cli.results import print_json, wants_json
-from ..cli.sources import Undecodable, find_files, read_source
+from ..cli.sources import find_files, read_source
 from ..display.progress import progress
 from ..execution.claims import Failure, check_case
 from ..execution.examples import markdown_cases, rho_cases
@@ -22,7 +23,7 @@ def run(arguments: Arguments, console: Console) -> Exit:
         for file in files:
             try:
                 text = read_source(file).text
-            except Undecodable as error:
+            except Rejected as error:
                 failures.append(Failure(file, 1, error.diagnostics[0].message))
                 continue
             for case in markdown_cases(text) if file.endswith(".md") else rho_cases(text):

@@ -17,7 +17,7 @@ from ..cli.arguments import Arguments, UsageError, nearest
 from ..cli.console import Console
 from ..cli.exits import Exit
 from ..cli.results import print_json, wants_json
-from ..cli.sources import EVAL, Undecodable, read_source
+from ..cli.sources import EVAL, read_source
 from ..display import quantities
 from ..session import Session
 from ..stages import Checked
@@ -25,12 +25,7 @@ from ..stages import Checked
 
 def run(arguments: Arguments, console: Console) -> Exit:
     session = Session()
-    try:
-        source = _source(arguments, console)
-    except Undecodable as error:
-        messages.show(console, error.diagnostics, {error.source.name: error.source})
-        return Exit.REJECTED
-    checked = session.check(source)
+    checked = session.check(_source(arguments, console))
     messages.show(console, checked.diagnostics, checked.sources)
     if not checked.accepted:
         if wants_json(arguments):

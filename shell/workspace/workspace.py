@@ -60,6 +60,7 @@ class Asked:
     layout: Layout
     checked: Checked
     diagnostics: tuple[Diagnostic, ...]
+    sources: Mapping[str, Source]
 
 
 class _Stopped(Exception):
@@ -252,13 +253,13 @@ class Workspace:
     def ask(self, text: str, checker: Checker | None = None) -> Asked:
         """Check a text in the session without entering it."""
         source = Source("<asked>", text)
-        spelled = spell(source)
+        spelled, sources = spell(source), self.sources | {source.name: source}
         try:
             layout = self._layout(self.state, spelled)
         except _Stopped as stopped:
-            return Asked(Layout(), Checked(source, None, stopped.diagnostics, {}), stopped.diagnostics)
+            return Asked(Layout(), Checked(source, None, stopped.diagnostics, {}), stopped.diagnostics, sources)
         checked = self.session.check(layout.source, checker or self._checker)
-        return Asked(layout, checked, tuple(_about(checked.diagnostics, layout)))
+        return Asked(layout, checked, tuple(_about(checked.diagnostics, layout)), sources)
 
     def described(self, name: str) -> tuple[str, ...]:
         """A name with its type, a function with its signatures."""
@@ -272,11 +273,7 @@ class Workspace:
         try:
             return ready(self.session, asked.layout, asked.checked, full=full)
         except RhoError as error:
-            raise type(error)(_about(error.diagnostics, asked.layout)) from None
-
-    def sources_with(self, text: str) -> dict[str, Source]:
-        """All that messages of `ask` may point into."""
-        return self.sources | {"<asked>": Source("<asked>", text)}
+            raise type(error)(_about(error.diagnostics, asked.layout), asked.sources) from None
 
     def value(self, name: str) -> Any:
         """The array of a name; None if it is text or a tuple."""

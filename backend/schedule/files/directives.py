@@ -12,7 +12,7 @@ is the planner's to find.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ....lang.codes import Code
@@ -80,11 +80,7 @@ def resolve_texts(problem: Problem, directives: Sequence[str], objectives: Seque
 
 
 class DirectivesRejected(Rejected):
-    """Rejected, with the texts that the spans point into."""
-
-    def __init__(self, diagnostics: Sequence[Diagnostic], sources: Mapping[str, Source]) -> None:
-        super().__init__(diagnostics)
-        self.sources = dict(sources)
+    """Directives that cannot be meant."""
 
 
 def resolve(block: Sequence[Words], scope: Scope, source: Source) -> Resolved:
