@@ -99,7 +99,7 @@ LIBRARY: tuple[Primitive, ...] = (
         ("⎕rfft 1 0 0 0", "1 1 1"),
     ),
     _cells(
-        "irfft", "inverse real Fourier transform", 1, "⎕irfft c128[n] : f64[2×n-1]", "Inverse of ⎕rfft for even lengths.",
+        "irfft", "inverse real Fourier transform", 1, "⎕irfft c128[n] : f64[2×(n-1)]", "Inverse of ⎕rfft for even lengths.",
         ("⌊0.5+⎕irfft 1 1 1", "1 0 0 0"),
     ),
     _cells(

@@ -7,7 +7,6 @@ Neighbours: `lang.diagnostics` (fixes), `typechecker.check` (signatures), `repor
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
@@ -131,18 +130,17 @@ def _offered(document: Document, symbol: Symbol, line: str) -> list[Action]:
 
 def _offers(document: Document, where: Range) -> list[Action]:
     """What is quicker in other words that have another order of sums: never done unless it is asked for."""
-    kept: list[tuple[Range, Action]] | None = vars(document).get("offers")
-    if kept is None:
-        kept = vars(document)["offers"] = list(_offered_words(document))
-    return [action for at, action in kept if at.start.line <= where.end.line and where.start.line <= at.end.line]
+    found = document.kept(_offered_words)
+    return [action for at, action in found if at.start.line <= where.end.line and where.start.line <= at.end.line]
 
 
-def _offered_words(document: Document) -> Iterator[tuple[Range, Action]]:
+def _offered_words(document: Document) -> list[tuple[Range, Action]]:
     core = document.checked.core
-    if core is None or not document.checked.accepted or not _REDUCTION.search(document.text):
-        return
+    if core is None or not _REDUCTION.search(document.text):
+        return []
     from ..display.offers import offers, replaced_by
 
+    found: list[tuple[Range, Action]] = []
     for offer in offers(core, document.name):
         statement = document.index.statement_at(offer.span.start) if offer.span.file == document.name else None
         place = None if statement is None else replaced_by(offer, document.source, statement)
@@ -152,7 +150,8 @@ def _offered_words(document: Document) -> Iterator[tuple[Range, Action]]:
         after = document.after(document.version, [Change(at, offer.text)])
         if after.checked.accepted and after.checked.types == document.checked.types:
             edit = TextEdit(at, offer.text)
-            yield at, Action(f"write `{offer.text}`: {offer.says}", ActionKind.REWRITE, {document.uri: (edit,)})
+            found.append((at, Action(f"write `{offer.text}`: {offer.says}", ActionKind.REWRITE, {document.uri: (edit,)})))
+    return found
 
 
 def _new(found: Diagnostic, before: set[tuple[Code, str]]) -> bool:

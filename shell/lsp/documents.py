@@ -6,15 +6,14 @@ Neighbours: `typechecker.incremental` (one `Checker` a document), `index`, every
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any, TypeVar
 
 from ...lang import habits_told
 from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, RhoError
-from ...lang.module_names import LIBRARY_PREFIX
 from ...lang.parser import parse
 from ...lang.resolution.symbols import Index
 from ...lang.source import Source, Span
@@ -22,10 +21,12 @@ from ...typechecker.incremental import Checker
 from ..cli.arguments import UsageError
 from ..execution.modules import ModuleLoader
 from ..execution.permissions import EVERYTHING
-from ..session import told, with_blocks
+from ..session import Session
 from ..stages import Checked
 from .places import Change, Encoding, Lines, changed
 from .uris import path_of
+
+T = TypeVar("T")
 
 
 class Document:
@@ -38,6 +39,7 @@ class Document:
         self.lines = lines
         self._checker = checker
         self._folder = folder
+        self._kept: dict[Callable[[Document], Any], Any] = {}
 
     @property
     def text(self) -> str:
@@ -51,32 +53,34 @@ class Document:
     def index(self) -> Index:
         """What its names stand for, which needs no checking."""
         try:
-            return self._checker.read(self.source, _OpenFirst(self._folder).load).index
+            return self._checker.read(self.source, self._folder.modules().load).index
         except (RhoError, UsageError):
             return parse(self.source).index
 
     @cached_property
     def checked(self) -> Checked:
         """What checking this version found; modules are read, data is not."""
-        loader = _OpenFirst(self._folder)
+        session = Session(texts=self._folder.texts(), devices=self._folder.devices)
         try:
-            found = self._checker.check(self.source, loader.load)
-            core, all_found = with_blocks(found.core, found.diagnostics, self._folder.devices)
+            found = session.check(self.source, self._checker)
         except RhoError as error:
-            return self._refused(error.diagnostics, loader)
+            return self._refused(error.diagnostics)
         except UsageError as error:
-            return self._refused((Diagnostic(Code.E019, error.message, Span(self.name, 0, 0)),), loader)
+            return self._refused((Diagnostic(Code.E019, error.message, Span(self.name, 0, 0)),))
         except RecursionError:
             deep = "the program is too deeply nested for Rho to check; name its parts to make it flatter"
-            return self._refused((Diagnostic(Code.E610, deep, Span(self.name, 0, 0)),), loader)
-        sources = {one.name: one for one in (*loader.sources, self.source)}
-        diagnostics = told(all_found, self.source, sources, found.ranks)
-        remarks = habits_told.notes(self.source, diagnostics)
-        return Checked(self.source, core, (*diagnostics, *remarks), sources, found)
+            return self._refused((Diagnostic(Code.E610, deep, Span(self.name, 0, 0)),))
+        return replace(found, diagnostics=(*found.diagnostics, *habits_told.notes(self.source, found.diagnostics)))
 
-    def _refused(self, diagnostics: Sequence[Diagnostic], loader: _OpenFirst) -> Checked:
-        sources = {one.name: one for one in (*loader.sources, self.source)}
-        return Checked(self.source, None, tuple(diagnostics), sources)
+    def _refused(self, diagnostics: Sequence[Diagnostic]) -> Checked:
+        return Checked(self.source, None, tuple(diagnostics), {self.name: self.source})
+
+    def kept(self, work: Callable[[Document], T]) -> T:
+        """What is worked out of this version once."""
+        if work not in self._kept:
+            self._kept[work] = work(self)
+        made: T = self._kept[work]
+        return made
 
     def after(self, version: int, changes: Sequence[Change]) -> Document:
         """The next version."""
@@ -93,7 +97,7 @@ class Document:
     def module(self, path: str) -> Source | None:
         """The text of a module that this document uses, by what `use` says."""
         try:
-            return _OpenFirst(self._folder).load(path, self.name)
+            return self._folder.modules().load(path, self.name)
         except (RhoError, UsageError):
             return None
 
@@ -106,6 +110,14 @@ class Folder:
     devices: str | None = None
     encoding: Encoding = Encoding.UTF16
     documents: dict[str, Document] = field(default_factory=dict)
+
+    def texts(self) -> dict[str, Source]:
+        """What is open, by name."""
+        return {document.name: document.source for document in self.documents.values()}
+
+    def modules(self) -> ModuleLoader:
+        """Reads modules from the editor's texts, then from disk."""
+        return ModuleLoader("", EVERYTHING, self.texts())
 
     def open(self, uri: str, version: int, text: str) -> Document:
         document = Document(uri, version, Lines(text, self.encoding), Checker(strict=self.strict), self)
@@ -138,26 +150,3 @@ class Folder:
                 self.documents[uri] = other.again()
                 found.append(self.documents[uri])
         return found
-
-
-class _OpenFirst:
-    """Reads modules from the editor's texts, then from disk."""
-
-    def __init__(self, folder: Folder) -> None:
-        self._open = {document.name: document for document in folder.documents.values()}
-        self._disk = ModuleLoader("", EVERYTHING)
-        self._read: dict[str, Source] = {}
-
-    def load(self, module: str, importer: str | None) -> Source | None:
-        importer = importer or ""
-        if module.endswith(".rho") and not importer.startswith((LIBRARY_PREFIX, "<")):
-            name = os.path.normpath(os.path.join(os.path.dirname(importer), module))
-            document = self._open.get(name)
-            if document is not None:
-                self._read[name] = document.source
-                return document.source
-        return self._disk.load(module, importer)
-
-    @property
-    def sources(self) -> tuple[Source, ...]:
-        return (*self._disk.sources, *self._read.values())

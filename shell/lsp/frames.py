@@ -26,13 +26,6 @@ _RANKS: Final = re.compile(r"(?:⍤\s*((?:¯?\d+\s*){1,3})|(˘))$")
 
 def frames(document: Document) -> dict[Span, str]:
     """The frame of every function that is lifted, as `⟨n m⟩`; none while anything is wrong."""
-    known: dict[Span, str] | None = vars(document).get("frames")
-    if known is None:
-        known = vars(document)["frames"] = _found(document)
-    return known
-
-
-def _found(document: Document) -> dict[Span, str]:
     core = document.checked.core
     if core is None:
         return {}

@@ -50,7 +50,7 @@ def hints(document: Document, within: Range) -> list[Hint]:
             found += _input(document, symbol)
         elif symbol.kind is SymbolKind.FUNCTION and is_latest(document, symbol):
             found += _function(document, symbol)
-    for span, frame in frames(document).items():
+    for span, frame in document.kept(frames).items():
         if start <= span.end <= end:
             found.append(_hint(document, span.end, frame, HintKind.FRAME, f"applied to each cell of the frame {frame}"))
     return sorted(found, key=lambda hint: hint.position)

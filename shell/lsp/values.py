@@ -31,15 +31,12 @@ def types_of(document: Document, symbol: Symbol) -> tuple[str, ...]:
     if is_latest(document, symbol):
         known = result.types.get(symbol.name)
         return () if known is None or "?" in known else (known,)
-    return _bound_types(document).get((symbol.name, symbol.span.start), ())
+    return document.kept(_bound_types).get((symbol.name, symbol.span.start), ())
 
 
 def _bound_types(document: Document) -> Mapping[tuple[str, int], tuple[str, ...]]:
     """Types by name and the place of its binding: every value that has a name belongs to the binding whose statement it stems
     from."""
-    known: Mapping[tuple[str, int], tuple[str, ...]] | None = vars(document).get("bound_types")
-    if known is not None:
-        return known
     result = document.checked.result
     assert result is not None
     builder = result.elaborated.context.builder
@@ -56,6 +53,4 @@ def _bound_types(document: Document) -> Mapping[tuple[str, int], tuple[str, ...]
         if around:
             nearest = max(around, key=lambda symbol: symbol.span.start)
             found.setdefault((name, nearest.span.start), {})[show_type(builder.types[value])] = None
-    made = {place: tuple(types) for place, types in found.items()}
-    vars(document)["bound_types"] = made
-    return made
+    return {place: tuple(types) for place, types in found.items()}

@@ -145,7 +145,7 @@ def _part(text: str) -> str:
 def _item(word: str) -> str:
     """A word between brackets: `s` is any axes there."""
     if word in _REST:
-        return f"..{word}"
+        return f"..{word.replace('s′', 't')}"
     return "_" if word == "×/s" else word
 
 
