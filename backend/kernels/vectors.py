@@ -19,6 +19,8 @@ STORED: Final = {
     Kind.C64: "i64", Kind.C128: "i128",
 }  # fmt: skip
 COMPUTED: Final = STORED | {Kind.BOOL: "i1"}
+SHIFTS: Final = frozenset({"shl", "lshr", "ashr"})
+"""Of a vector of one, LLVM 22 ends the process if a bit of the result is tested and the count is known to be below 32."""
 UNSIGNED: Final = frozenset({Kind.BOOL, Kind.U8, Kind.CHAR})
 
 
@@ -107,7 +109,11 @@ class Vectors:
         return self.w.call(type, f"llvm.{name}.{self.suffix(kind)}", *((type, arg) for arg in args))
 
     def binary(self, operation: str, kind: Kind, x: str, y: str) -> str:
-        return self.w.let(f"{operation} {self.type(kind)} {x}, {y}")
+        if self.lanes > 1 or operation not in SHIFTS:
+            return self.w.let(f"{operation} {self.type(kind)} {x}, {y}")
+        alone = [self.w.let(f"extractelement {self.type(kind)} {side}, i64 0") for side in (x, y)]
+        shifted = self.w.let(f"{operation} {COMPUTED[kind]} {', '.join(alone)}")
+        return self.w.let(f"insertelement {self.type(kind)} poison, {COMPUTED[kind]} {shifted}, i64 0")
 
     def compare(self, relation: str, kind: Kind, x: str, y: str) -> str:
         return self.w.let(f"{'fcmp' if kind.is_float else 'icmp'} {relation} {self.type(kind)} {x}, {y}")

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+import rho
 from rho import backend
 from rho.backend.reference import interpret
 from rho.backend.run.values import from_numpy
@@ -129,3 +130,15 @@ def test_nan() -> None:
         (said,) = check(Source("<test>", f"1+{name}")).diagnostics
         assert said.code == "E001"
         assert "`⎕nan`" in said.message
+
+
+def test_a_table_of_bits_shifted_by_each_item(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rule 110 of cellular automata: at the ends of the ring the shift is of one item, its count known to be small."""
+    monkeypatch.setenv("RHO_KERNELS", "always")
+    cells = np.arange(101) % 3 == 0
+    text = "{{1=1⎕band ((4×¯1⌽⍵)+(2×⍵)+1⌽⍵)⎕shr 110}⍣\\20 ⊢ ⍵}"
+    expected = [cells]
+    for _ in range(20):
+        left, here, right = np.roll(expected[-1], 1), expected[-1], np.roll(expected[-1], -1)
+        expected.append(110 >> (4 * left + 2 * here + right) & 1 == 1)
+    assert (rho.compile(text)(cells) == expected).all()
