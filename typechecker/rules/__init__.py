@@ -1,7 +1,8 @@
 """The typing rule of every primitive function: what it needs, what shape it gives, and the core ops it means.
 
 `apply` is the one entry.  A rule gets operands that are not poisoned, reports its own errors on the builder and then
-answers with a poisoned operand.  One primitive is one row of `MONADIC` or `DYADIC`.
+answers with a poisoned operand.  One primitive is one row of `MONADIC` or `DYADIC`; a function with a name (`⎕erf`) has none if
+its row in the table of primitives says that it gives floats, or if its rule is `library.by_name`.
 
 Neighbours: `elaborate` calls `apply` (and `index.index_operand` for bracket indexing); `scalars` names the functions.
 """
@@ -9,12 +10,20 @@ Neighbours: `elaborate` calls `apply` (and `index.index_operand` for bracket ind
 from __future__ import annotations
 
 from ...lang.codes import Code
+from ...lang.primitives_library import LIBRARY
+from ...lang.primitives_record import Trait, Use
 from ...lang.source import Span
 from ..builder import Builder
 from ..elements import Kind
 from ..operands import Operand, TupleOperand, Value
 from . import arithmetic, bits, index, join, logic, masks, numeric, powers, search, shape, take, text
 from .common import DyadicRule, MonadicRule
+from .library import BY_NAME
+
+
+def _gives_floats(use: Use | None) -> bool:
+    return use is not None and Trait.FLOAT_RESULT in use.traits
+
 
 MONADIC: dict[str, MonadicRule] = {
     "+": arithmetic.conjugate,
@@ -56,10 +65,9 @@ MONADIC: dict[str, MonadicRule] = {
     "⎕number": text.reading("number", Kind.F64),
     "⎕date": text.reading("date", Kind.I64),
     **{kind.value: numeric.conversion(kind) for kind in Kind},
-    **{f"⎕{name}": arithmetic.float_monadic(name) for name in ("erf", "erfc", "lgamma", "digamma", "expm1", "log1p")},
     "⎕bnot": bits.complement,
-    **{f"⎕{name}": numeric.transform(name) for name in ("fft", "ifft", "rfft", "irfft")},
-    **{f"⎕{name}": numeric.factors(name) for name in ("cholesky", "qr", "svd", "eigh", "det", "slogdet")},
+    **{row.glyph: arithmetic.float_monadic(row.glyph[1:]) for row in LIBRARY if _gives_floats(row.monadic)},
+    **BY_NAME,
 }
 
 DYADIC: dict[str, DyadicRule] = {
@@ -103,7 +111,7 @@ DYADIC: dict[str, DyadicRule] = {
     "⌹": numeric.solve,
     "?": numeric.random,
     "⎕text": text.fixed_text,
-    "⎕atan2": arithmetic.float_dyadic("atan2"),
+    **{row.glyph: arithmetic.float_dyadic(row.glyph[1:]) for row in LIBRARY if _gives_floats(row.dyadic)},
     **{f"⎕{name}": bits.both(name) for name in ("band", "bor", "bxor")},
     **{f"⎕{name}": bits.shift(name) for name in ("shl", "shr", "shru")},
     "⊣": shape.left_argument,

@@ -7,13 +7,12 @@ from collections.abc import Callable
 from ...lang.codes import Code
 from ...lang.source import Span
 from ..builder import Builder
-from ..core import Library, Op, ValueId, named
+from ..core import Library, named
 from ..display import show_type
 from ..elements import Element, Kind, arithmetic, integer_range, ranged, strong
 from ..obligations import Obligation, Relation, SizeFact
 from ..operands import Operand, TupleOperand, Value
-from ..scalars import real_kind
-from ..sizes import ONE, ZERO, Size, minimum, monus, number, quotient
+from ..sizes import ONE, Size, number
 from ..types import ArrayType
 from .arithmetic import floats
 from .common import (
@@ -23,7 +22,6 @@ from .common import (
     require_equal,
     require_integers,
     require_numbers,
-    require_rank,
     reshaped,
     to_vector,
 )
@@ -118,6 +116,7 @@ def random(b: Builder, left: Operand, right: Operand, axis: Operand | None, span
 
 # ------------------------------------------------------------------------------ conversions
 
+
 def conversion(kind: Kind) -> Callable[[Builder, Operand, Operand | None, Span], Value]:
     """`f64 x` and the like: checked when it runs where the value may not fit."""
 
@@ -182,65 +181,3 @@ def solve(b: Builder, left: Operand, right: Operand, axis: Operand | None, span:
     made = b.emit_many(lambda r: Library(r, "solve", (values.value, matrix.value)), [type], span)[0]
     shape = (*((columns,) if a.type.rank == 2 else ()), *y.type.shape[1:])
     return reshaped(b, made, shape, span)
-
-
-# ------------------------------------------------------------------------- library functions
-
-
-def transform(name: str) -> Callable[[Builder, Operand, Operand | None, Span], Value]:
-    """`⎕fft ⎕ifft ⎕rfft ⎕irfft` along the last axis."""
-
-    def rule(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
-        if not (require_numbers(b, x, span) and require_rank(b, x, 1, span)):
-            return b.poison(span)
-        (y,) = floats(b, (x,), span)
-        kind = y.type.element.kind
-        if name == "rfft" and kind.is_complex:
-            return b.error(Code.E300, "`⎕rfft` needs real numbers; write `⎕fft` for complex ones", span, labels=(label(b, x),))
-        wide = Kind.C64 if kind in (Kind.F32, Kind.C64) else Kind.C128
-        if name != "rfft":
-            y = b.convert(y, wide, span)
-        *frame, n = y.type.shape
-        fact = SizeFact(Relation.AT_MOST, ONE, n)
-        message = "a transform needs at least one item" + ("" if n == ZERO else f", but {n} may be 0")
-        if not b.require(Obligation(fact, Code.E204, span, message, (label(b, x),))):
-            return b.poison(span)
-        length = {"rfft": quotient(n, 2) + 1, "irfft": monus(n, 1) * 2}.get(name, n)
-        result = real_kind(wide) if name == "irfft" else wide
-        type = ArrayType(Element(result), (*frame, length))
-        return b.emit_many(lambda r: Library(r, name, (y.value,)), [type], span)[0]
-
-    return rule
-
-
-def factors(name: str) -> Callable[[Builder, Operand, Operand | None, Span], Value]:
-    """`⎕cholesky ⎕qr ⎕svd ⎕eigh ⎕det ⎕slogdet` on rank-2 cells."""
-
-    def rule(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
-        if not (require_numbers(b, x, span) and require_rank(b, x, 2, span)):
-            return b.poison(span)
-        (y,) = floats(b, (x,), span)
-        *frame, m, n = y.type.shape
-        if name in ("cholesky", "eigh", "det", "slogdet"):
-            message = f"`⎕{name}` needs a square matrix, but this is {m} by {n}"
-            if not require_equal(b, m, n, Code.E101, span, message, x):
-                return b.poison(span)
-        kind = y.type.element.kind
-        real, least = real_kind(kind), minimum(m, n)
-        cells: dict[str, list[tuple[Kind, tuple[Size, ...]]]] = {
-            "cholesky": [(kind, (n, n))],
-            "det": [(kind, ())],
-            "slogdet": [(kind, ()), (real, ())],
-            "qr": [(kind, (m, least)), (kind, (least, n))],
-            "svd": [(kind, (m, least)), (real, (least,)), (kind, (least, n))],
-            "eigh": [(real, (n,)), (kind, (n, n))],
-        }
-        types = [ArrayType(Element(k), (*frame, *shape)) for k, shape in cells[name]]
-
-        def make(results: tuple[ValueId, ...]) -> Op:
-            return Library(results, name, (y.value,))
-
-        made = b.emit_many(make, types, span)
-        return made[0] if len(made) == 1 else TupleOperand(made)
-
-    return rule
