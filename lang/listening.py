@@ -10,7 +10,10 @@ Neighbours: `shell.repl.interrupting`, `backend.kernels.one_thread`, `backend.ru
 from __future__ import annotations
 
 import queue
-from typing import Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 _T = TypeVar("_T")
 
@@ -37,3 +40,12 @@ def take(items: queue.SimpleQueue[_T]) -> _T:
             return items.get(timeout=LISTENING)
         except queue.Empty:
             pass
+
+
+def ended(future: Future[_T]) -> Future[_T]:
+    """It, once it has a result or an exception, however long that lasts."""
+    from concurrent.futures import wait
+
+    while not wait([future], LISTENING).done:
+        pass
+    return future

@@ -26,8 +26,8 @@ from rho.shell.execution.profiles import this_machine
 OWN = Profile((DeviceProfile("cpu0", "cpu", home=True),))
 
 
-def member(host: str, port: int, token: str) -> Member:
-    return Member(f"tcp://{host}:{port}", host, port, token, socket.gethostname(), "processor", 2, 1 << 30, version(), True)
+def member(name: str, host: str, port: int, token: str) -> Member:
+    return Member(name, f"tcp://{host}:{port}", host, port, token, socket.gethostname(), "processor", 2, 1 << 30, version(), True)
 
 
 class Unseen:
@@ -47,7 +47,7 @@ class Threads(Unseen):
         self.residents = [Resident("127.0.0.1") for _ in range(count)]
 
     def members(self) -> list[Member]:
-        return [member(one.host, one.port, one.token) for one in self.residents]
+        return [member(f"w{at}", one.host, one.port, one.token) for at, one in enumerate(self.residents)]
 
     def close(self) -> None:
         for resident in self.residents:
@@ -106,10 +106,10 @@ class Spawned(Unseen):
         for process in started:
             assert process.stdout is not None
             port, token = process.stdout.readline().split()
-            self.processes.append((process, member("127.0.0.1", int(port), token)))
+            self.processes.append((process, member("", "127.0.0.1", int(port), token)))
 
     def members(self) -> list[Member]:
-        return [one for _, one in self.processes]
+        return [replace(one, name=f"w{at}") for at, (_, one) in enumerate(self.processes)]
 
     def signal(self, which: int, number: int) -> None:
         self.processes[which][0].send_signal(number)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from rho import backend
-from rho.backend.run.cluster import home
+from rho.backend.run.cluster import epoch, workers
 from rho.backend.run.cluster.home import Cluster
 from rho.backend.run.cluster.membership import Member, attach
 from rho.backend.run.cluster.resident import Resident
@@ -47,14 +47,14 @@ def test_a_run_that_lasts_is_shown_once(threads: Threads, monkeypatch: pytest.Mo
     """It is held until a pulse has come and one more; `PULSE` is short here, and no time is waited for."""
     plan, bound, data = prepared(3, 0)
     run_on(threads, plan, bound, data)
-    monkeypatch.setattr(home, "PULSE", 0.001)
-    seeing, before = Seeing(threads, 2), home.execute_plan
+    monkeypatch.setattr(workers, "PULSE", 0.001)
+    seeing, before = Seeing(threads, 2), epoch.execute_plan
 
     def held(*given: Any, **named: Any) -> Any:
         assert seeing.seen.wait(WATCHDOG)
         return before(*given, **named)
 
-    monkeypatch.setattr(home, "execute_plan", held)
+    monkeypatch.setattr(epoch, "execute_plan", held)
     monkeypatch.setattr("rho.tests.cluster.residents.Some", lambda *_: seeing)
     results = run_on(threads, plan, bound, data)
     assert same_bits(results, backend.execute(backend.plan(bound), bound, data))

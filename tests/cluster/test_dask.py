@@ -52,6 +52,9 @@ def test_no_cluster() -> None:
         rho.Cluster("nowhere")
     with pytest.raises(ValueError, match="restarts"):
         rho.Cluster("local:2", restarts=-1)
+    for count in ("0", "00", "99999"):
+        with pytest.raises(ValueError, match=f"local:{count} is not possible: from 1 to 9999 workers"):
+            rho.Cluster(f"local:{count}")
 
 
 def test_a_script_without_a_guard_is_told_of_it(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from rho import backend
 from rho.backend.devices.profile import DeviceProfile, LinkProfile, Profile
 from rho.backend.run.cluster import resident
-from rho.backend.run.cluster.home import WorkerFault
+from rho.backend.run.cluster.workers import WorkerFault
 from rho.backend.schedule.program.plan_of import plan_of
 from rho.backend.schedule.program.problem_of import problem_of
 from rho.lang.diagnostics import RunFailed

@@ -20,8 +20,9 @@ from rho import backend
 from rho.backend.devices.profile import Profile
 from rho.backend.graph.bind import BoundGraph
 from rho.backend.run.cluster import shipping
-from rho.backend.run.cluster.home import Cluster, Worker
+from rho.backend.run.cluster.home import Cluster
 from rho.backend.run.cluster.wire import Message
+from rho.backend.run.cluster.workers import Worker
 from rho.backend.run.machine import Results
 from rho.backend.schedule.plan.model import Plan
 from rho.backend.schedule.plan.parts import PlannedFile

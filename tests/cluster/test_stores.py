@@ -298,7 +298,7 @@ def test_a_plan_is_written_once() -> None:
     assert shipment(plan, ["fuse"]) is shipment(plan, {"fuse"}) is not shipment(plan, ())
 
 
-def test_files_are_read_by_the_workers_who_are_left(files: Path) -> None:
+def test_workers_who_are_left_keep_their_names_and_read_files(files: Path) -> None:
     spawned = Spawned(2)
     try:
         lossy = cluster_of(spawned, 2)
@@ -311,9 +311,12 @@ def test_files_are_read_by_the_workers_who_are_left(files: Path) -> None:
             return attempt(*given)
 
         home.attempt = killed
-        program = loaded(files, SHARED.replace("split y rows 1:1 over w0 w1", "place y on w0"))
-        assert by_name(program.run(cluster=lossy)) == by_name(program.run())
-        assert len(told) == 1 and len(home.members) == 1
+        lost, left = (loaded(files, SHARED.replace("split y rows 1:1 over w0 w1", f"place y on {name}")) for name in ("w0", "w1"))
+        code, message = failure(lambda: lost.run(cluster=lossy))[0]
+        assert code == "SCH107" and "w0" in message
+        assert len(told) == 1 and [one.name for one in home.members] == ["w1"]
+        assert by_name(left.run(cluster=lossy)) == by_name(left.run())
+        assert readers(cluster_plan(left)) == {"w1"}
         home.close()
     finally:
         spawned.close()

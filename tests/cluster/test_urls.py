@@ -11,7 +11,11 @@ from serving import Served, serving
 
 import rho
 from rho.backend.devices.tables import Table
-from rho.backend.run.cluster.sights import HERE
+from rho.backend.run.cluster.sights import HERE, sight
+from rho.backend.run.files import Wanted
+from rho.backend.run.files.stored import stored_input
+from rho.lang.source import Span
+from rho.typechecker.elements import Kind
 
 from .residents import Threads, cluster_of
 from .test_stores import by_name, cluster_plan, failure, loaded, readers
@@ -62,6 +66,17 @@ def test_each_worker_reads_its_part(cluster: rho.Cluster, served: Served, tmp_pa
     passes = 2 if file == "x.csv" else 1  # one counts lines, at home
     assert served.sent[file] <= 1.05 * passes * (served.folder / file).stat().st_size
     assert by_name(apart) == by_name(program.run())
+
+
+def test_what_is_read_to_see_how_quick_that_is_is_a_part_of_the_file(served: Served) -> None:
+    """Each process does it.  The text of an item is longer than the item, and the file is larger than what a process keeps."""
+    (served.folder / "w.csv").write_text("name,price\n" + f"{'a' * 100},1.5\n" * 120_000)
+    url = served.url("w.csv")
+    one = stored_input(url + ":price", Wanted(Kind.F64, 1, Span("", 0, 0)), (120_000,))
+    assert one is not None
+    served.sent.clear()
+    seen = sight([one], probe=True)
+    assert len(seen["ns"]) == 2 and served.sent["w.csv"] <= 0.6 * (served.folder / "w.csv").stat().st_size
 
 
 def test_a_footer_and_pages_are_fetched_once(cluster: rho.Cluster, served: Served, tmp_path: Path) -> None:

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import builtins
+import itertools
+import signal
 import socket
+import sys
+import threading
+import traceback
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -173,7 +178,7 @@ def test_an_allowed_url_that_is_none(rho: Rho, files: Served) -> None:
 STREAM = "input x : f64[n] where n ≥ 8\nz ← 2×x\noutput z\n+/x\n"
 
 
-@pytest.mark.parametrize(("name", "limit"), [("x.npy", "2MB"), ("x.npz:a", "2MB"), ("x.csv:price", "9MB")])
+@pytest.mark.parametrize(("name", "limit"), [("x.npy", "6MB"), ("x.npz:a", "6MB"), ("x.csv:price", "13MB")])
 def test_streams_read_every_byte_once(rho: Rho, files: Served, name: str, limit: str) -> None:
     x = np.random.default_rng(1).standard_normal(1_000_000)
     file = name.partition(":")[0]
@@ -190,6 +195,43 @@ def test_streams_read_every_byte_once(rho: Rho, files: Served, name: str, limit:
     assert files.sent[file] <= 1.05 * passes * size
     assert rho(*given, "z=whole.npy").out == ran.out
     assert Path("tiles.npy").read_bytes() == Path("whole.npy").read_bytes()
+    too_little = f"{int(limit[:-2]) - 4}MB"  # what is kept of what was fetched counts
+    assert "E702" in rho(*given, "z=none.npy", "--max-memory", too_little).err
+
+
+def test_who_waits_for_what_another_fetches_hears_an_interrupt(tmp_path: Path) -> None:
+    """The signal goes to another thread, so that nothing wakes the one that waits."""
+    np.save(tmp_path / "x.npy", np.arange(30_000.0))
+    url = (tmp_path / "x.npy").as_uri()
+    waiting, version = threading.main_thread().ident, remote.known(url)
+    part, is_mine = remote._PARTS.at((url, version.digest), 0, 100, version.size)
+    assert is_mine and waiting is not None
+
+    def is_waiting() -> bool:
+        files = [frame.f_code.co_filename for frame, _ in traceback.walk_stack(sys._current_frames()[waiting])]
+        return files[0] == threading.__file__ and remote.__file__ in files
+
+    def signal_to_itself() -> None:
+        patient = itertools.count()
+        while not is_waiting() and next(patient) < 1_000_000:
+            pass
+        signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+        while not part.bytes.done() and next(patient) < 50_000_000:
+            pass
+        if not part.bytes.done():
+            part.bytes.set_result(b"too late")
+
+    other = threading.Thread(target=signal_to_itself)
+    other.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            remote.Remote(url, version).read(100)
+    finally:
+        if not part.bytes.done():
+            part.bytes.set_result(b"")
+        other.join()
+        remote._PARTS.drop((url, version.digest), part)
+    assert part.bytes.result() == b"", "the interrupt was heard when the wait was over"
 
 
 def test_a_file_that_changes_while_it_is_streamed(rho: Rho, files: Served, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -205,7 +247,7 @@ def test_a_file_that_changes_while_it_is_streamed(rho: Rho, files: Served, monke
         return read(self, room)
 
     monkeypatch.setattr(remote.Remote, "readinto", late)
-    given = ("--in", f"x={files.url('x.npy')}", "--allow-read", files.address, "--out", "z=z.npy", "--max-memory", "2MB")
+    given = ("--in", f"x={files.url('x.npy')}", "--allow-read", files.address, "--out", "z=z.npy", "--max-memory", "6MB")
     ran = rho("run", "stream.rho", *given)
     assert ran.code and "E705" in ran.err and "changed while it was read" in ran.err
     assert not Path("z.npy").exists()

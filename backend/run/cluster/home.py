@@ -1,23 +1,18 @@
 """The home process of a cluster's runs: it acquires workers, sends plans, runs its own queues, and restarts after a loss.
 
-A run has one *epoch*, a name that all its messages carry.  When a worker is lost, home ends the epoch on the other workers.  It
-then plans for the workers that are left, and runs the program again from its inputs, which home still has.  The results cannot
-differ, because the order of sums follows from shapes.
+When a worker is lost, home ends the run's epoch on the other workers.  It then plans for the workers that are left, and runs the
+program again from its inputs, which home still has.  The results cannot differ, because the order of sums follows from shapes.
 
 All homes acquire workers in the same order, so two homes never deadlock.
 
-Neighbours: `membership` (who is there), `resident` (the other end), `crossing`, `shipping`.
+Neighbours: `membership` (who is there), `epoch` (one attempt of a run), `workers`, `seeing`.
 """
 
 from __future__ import annotations
 
-import os
-import secrets
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
-from time import sleep
 from typing import Any, Final, TypeAlias
 
 from ....lang.diagnostics import RunFailed
@@ -27,79 +22,20 @@ from ...devices.tables import Table
 from ...graph import BoundGraph
 from ...schedule.facts.stores import lying_in, stores_of
 from ...schedule.plan.model import Plan
-from ..distributed import Pace
-from ..executor import execute_plan
 from ..files.stored import StoredInput, StoredOutput
 from ..machine import Observer, Results
 from .calibrate import Measured, measure
-from .crossing import Crossing
-from .holding import holds_of
-from .journal import Journal, Seen, tell
+from .epoch import Epoch
 from .membership import Member, Members
 from .profile import profile_of, with_store
 from .shares import HOME, Process, Shares
-from .shipping import failure_of, given_up, require_same, shipment
-from .wire import PULSE, Connection, Kind, Lost, Message, connect
+from .shipping import given_up, require_same, shipment
+from .wire import Kind, Lost, Message, connect
+from .workers import Worker, WorkerFault
 
 RESTARTS: Final = 3
-ASKING: Final = 0.002
 Planner: TypeAlias = Callable[[Profile], Plan]
 """A plan, with its program, for the devices of a cluster."""
-
-
-class WorkerFault(Exception):
-    """A worker reports what is a mistake in Rho; its own trace is a note of it, which reports of bugs have."""
-
-    def __init__(self, address: str, what: str, facts: Mapping[str, Any]) -> None:
-        super().__init__(f"worker {address} {what}")
-        if "trace" in facts:
-            self.add_note(f"on {address}:\n{facts['trace']}")
-
-
-@dataclass(slots=True, eq=False)
-class Worker:
-    """A connection to the resident of a member, with what it has said."""
-
-    member: Member
-    process: Process
-    cluster: Cluster
-    connection: Connection
-    granted: bool = False
-    held: dict[str, Any] = field(default_factory=dict)
-    """What it says it holds (`holding`)."""
-    programs: set[str] = field(default_factory=set)
-    refused: dict[str, Any] = field(default_factory=dict)
-    state: dict[str, Any] = field(default_factory=dict)
-    sight: dict[str, Any] = field(default_factory=dict)
-    done: dict[str, Any] | None = None
-    lost: Lost | None = None
-    seen: Seen = field(default_factory=Seen)
-
-    def begin(self) -> None:
-        for work in (self.listen, self.pulse):
-            threading.Thread(target=work, name=f"rho {self.member.address}", daemon=True).start()
-
-    def listen(self) -> None:
-        try:
-            while True:
-                self.cluster.heed(self, self.connection.receive())
-        except Lost as lost:
-            self.cluster.miss(self, lost)
-        except Exception as error:
-            self.cluster.miss(self, Lost(self.process, f"it says what nobody understands ({error!r})"))
-
-    def pulse(self) -> None:
-        """Home lives, as long as the connection does; a run that lasts until a pulse is shown."""
-        with suppress(Lost):
-            while not self.connection.closed:
-                self.connection.send(Kind.PING)
-                epoch = self.cluster.running
-                if epoch is not None and self in epoch.workers[:1]:
-                    epoch.show()
-                sleep(PULSE)
-
-    def send(self, kind: Kind, facts: Mapping[str, Any] | None = None) -> None:
-        self.connection.send(kind, facts)
 
 
 class Cluster:
@@ -118,7 +54,7 @@ class Cluster:
         self.lost: list[Lost] = []
         self.change = threading.Condition()
         self.workers: dict[str, Worker] = {}
-        self.running: _Epoch | None = None
+        self.running: Epoch | None = None
         self.one_run = threading.Lock()
 
     @property
@@ -177,7 +113,7 @@ class Cluster:
         away = [device.id for device in plan.devices if device.id not in at_home]
         where = dict.fromkeys(at_home, HOME) | {device: Process(at) for at, device in enumerate(away, 1)}
         shares = Shares(plan, where)
-        epoch = _Epoch(self, shares, [self.members[process - 1] for process in shares.processes if process != HOME])
+        epoch = Epoch(self, shares, [self.members[process - 1] for process in shares.processes if process != HOME])
         clean = False
         try:
             self.running = epoch
@@ -283,119 +219,3 @@ class Cluster:
                 if all(map(ready, workers)):
                     return
                 self.change.wait(LISTENING)
-
-
-class _Epoch:
-    """One attempt of one run."""
-
-    def __init__(self, cluster: Cluster, shares: Shares, members: Sequence[Member]) -> None:
-        self.cluster, self.shares, self.members = cluster, shares, members
-        self.name = secrets.token_hex(8)
-        self.workers: list[Worker] = []
-        self.links: dict[Process, Connection] = {}
-        self.crossing = Crossing(shares, HOME, self.name, self.links, self.failed)
-        self.outputs: Mapping[str, StoredOutput] = {}
-        self.settling: threading.Thread | None = None
-        self.forget: Callable[[], None] | None = None
-        """Takes it from the dashboard."""
-        self.over = False
-
-    def take_workers(self) -> None:
-        """In the order of their addresses."""
-        numbers = {member.address: Process(at) for at, member in enumerate(self.cluster.members, 1)}
-        for member in sorted(self.members, key=lambda one: one.address):
-            worker = self.cluster.worker(member, numbers[member.address])
-            self.workers.append(worker)
-            self.links[worker.process] = worker.connection
-            worker.granted, worker.done, worker.refused, worker.state = False, None, {}, {}
-            worker.send(Kind.LEASE)
-            self.cluster.wait([worker], lambda one: one.granted)
-
-    def ship(self, facts: dict[str, Any], stored: Mapping[str, Any], *, observed: bool) -> None:
-        digest = facts["digest"]
-        for worker in self.workers:
-            if digest not in worker.programs:
-                worker.send(Kind.LOAD, facts)
-        self.cluster.wait(self.workers, lambda one: digest in one.programs)
-        where = {str(device): int(process) for device, process in self.shares.where.items()}
-        holds = {int(w.process): w.held["holds"] for w in self.workers if w.held["program"] == digest}
-        self.crossing.holds = holds_of(holds)
-        peers = {str(int(w.process)): [w.member.host, w.member.port, w.member.token] for w in self.workers}
-        for worker in self.workers:
-            facts = {"run": self.name, "digest": digest, "me": worker.process, "where": where, "peers": peers, "holds": holds}
-            worker.seen = Seen(worker.member.address)
-            worker.send(Kind.RUN, facts | {"observed": observed, "inputs": stored})
-
-    def execute(self, bound: BoundGraph, inputs: Mapping[str, Any], observe: Observer | None) -> Results:
-        """Home's own queues, and then what the workers say."""
-        plan = self.shares.plan
-        backends = self.crossing.backends()
-        failures: list[tuple[tuple[int, ...], int, RunFailed]] = []
-        results, journal = None, None if observe is None else Journal(self.shares)
-        try:
-            results = execute_plan(plan, bound, inputs, backends, journal, pace=Pace.THREADS, others=self.crossing)
-        except RunFailed as failure:
-            failures.append((*min(self.crossing.failures, default=((0,), 0)), failure))
-        self.cluster.wait(self.workers, lambda one: one.done is not None)
-        for worker in self.workers:
-            said = worker.done or {}
-            if "fault" in said:
-                raise WorkerFault(worker.member.address, f"failed: {said['fault']}", said)
-            if "failure" in said:
-                failures.append((tuple(said["start"]), said["queue"], failure_of(said["failure"])))
-            for name, told in said.get("written", {}).items():
-                self.outputs[name].sink.hear(told)
-        if failures:
-            raise min(failures, key=lambda one: one[:2])[2]
-        assert results is not None
-        if observe is not None and journal is not None:
-            tell(observe, self.crossing, [journal.seen, *(worker.seen for worker in self.workers)])
-        return results
-
-    # ------------------------------------------------------------------------------ failures of the program
-
-    def failed(self) -> None:
-        """A queue somewhere has ended: the others go on as far as they come."""
-        with self.cluster.change:
-            if self.settling is not None:
-                return
-            self.settling = threading.Thread(target=self.settle, daemon=True)
-        self.settling.start()
-
-    def settle(self) -> None:
-        """Stop everybody once everything is at rest (`crossing`)."""
-        asked, before = 0, None
-        with suppress(Lost):
-            while not self.over:
-                asked += 1
-                states = [self.crossing.state()]
-                for worker in self.workers:
-                    worker.send(Kind.ASK, {"asked": asked})
-                self.cluster.wait(self.workers, lambda one, asked=asked: one.state.get("asked") == asked)  # type: ignore[misc]
-                states += [worker.state for worker in self.workers]
-                now = sum(state["sent"] for state in states), sum(state["received"] for state in states)
-                if all(state["idle"] for state in states) and now[0] == now[1] and now == before:
-                    break
-                before = now
-                sleep(ASKING)
-            for worker in self.workers:
-                worker.send(Kind.STOP, {"run": self.name})
-            self.crossing.halt()
-
-    def show(self) -> None:
-        if self.forget is None:
-            name = os.path.basename(self.shares.plan.program[0].name)
-            self.forget = self.cluster.membership.show(name, self.name, self.members)
-
-    def leave(self, clean: bool) -> None:
-        """Let the workers go; what did not end as it should is cut off."""
-        self.over = True
-        if self.forget is not None and not clean:
-            self.forget()
-        for worker in self.workers:
-            if clean:
-                with suppress(Lost):
-                    worker.send(Kind.RELEASE)
-            elif worker.lost is None:
-                worker.connection.close()
-                self.cluster.workers.pop(worker.member.address, None)

@@ -17,18 +17,19 @@ import socket
 import ssl
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, wait
+from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from ....lang.codes import Code
 from ....lang.diagnostics import Diagnostic, RunFailed
-from ....lang.listening import LISTENING
+from ....lang.listening import ended
 from ....lang.opening import read_text
 from ....lang.source import Span
 
-_LOCAL: Final = re.compile(r"local(?::([1-9][0-9]{0,3}))?")
+_LOCAL: Final = re.compile(r"local(?::([0-9]+))?")
+_MOST_LOCAL: Final = 9999
 _ADDRESS: Final = re.compile(r"(tcp|tls|ucx|ws|wss)://\S+")
 _MOST_BYTES: Final = 1 << 20
 """Of a file that names a scheduler."""
@@ -39,8 +40,9 @@ PATIENCE: Final = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A worker: where its resident listens, and what its machine is.  `is_here`: on the machine of home."""
+    """A worker: what plans call it, where its resident listens, and what its machine is.  `is_here`: on the machine of home."""
 
+    name: str
     address: str
     host: str
     port: int
@@ -91,11 +93,11 @@ class Membership:
         except Exception as error:
             raise failed(f"the workers cannot be asked: {_words(error)}") from None
         here = socket.gethostname()
-        members = []
+        members = list[Member]()
         for address, facts in sorted(found.items()):
             if isinstance(facts, BaseException):
                 raise failed(f"worker {address} cannot run Rho: {_words(facts)}")
-            members.append(Member(address=address, is_here=facts["machine"] == here, **facts))
+            members.append(Member(name=f"w{len(members)}", address=address, is_here=facts["machine"] == here, **facts))
         if not members:
             raise failed("the cluster has no workers")
         return members
@@ -136,9 +138,12 @@ def attach(where: object) -> Membership:
         return Membership(where)
     text = os.fspath(where) if isinstance(where, str | os.PathLike) else repr(where)
     local = _LOCAL.fullmatch(text)
+    count = "1" if local is None else (local[1] or "1").lstrip("0")
+    if not 0 < len(count) <= len(str(_MOST_LOCAL)):
+        raise BadCluster(f"{text} is not possible: from 1 to {_MOST_LOCAL} workers can be started")
     try:
         if local is not None:
-            return _unheard(lambda: _started(int(local[1] or 1)))
+            return _unheard(lambda: _started(int(count)))
         address = _address_in(text) if text.endswith(".json") else text
         if _ADDRESS.fullmatch(address):
             security = distributed.Security()
@@ -175,9 +180,7 @@ def _unheard(make: Callable[[], Membership]) -> Membership:
 
     threading.Thread(target=work, name="rho workers", daemon=True).start()
     try:
-        while not wait([made], LISTENING).done:
-            pass
-        return made.result()
+        return ended(made).result()
     except KeyboardInterrupt:
         made.add_done_callback(lambda late: None if late.exception() else late.result().close())
         raise

@@ -18,7 +18,6 @@ from typing import Final
 from ...devices.profile import STORE, Backend, DeviceProfile, LinkProfile, Profile
 from ...devices.tables import Table
 from ...devices.ticks import Duplex
-from ...schedule.plan.parts import DeviceId
 from .calibrate import Measured
 from .membership import Member
 from .sights import HERE
@@ -36,10 +35,6 @@ _READ: Final = Table((8 << 20,), (8_000_000,))
 _SIZES: Final = (4096, 1 << 20, 64 << 20)
 
 
-def device_names(members: Sequence[Member]) -> list[DeviceId]:
-    return [DeviceId(f"w{at}") for at in range(len(members))]
-
-
 def threads_of(members: Sequence[Member], member: Member) -> int:
     """The cores of a machine are shared by the workers on it."""
     return max(1, member.cores // Counter(one.machine for one in members)[member.machine])
@@ -52,10 +47,10 @@ def profile_of(own: Profile, members: Sequence[Member], measured: Measured | Non
         home = replace(home, threads=1)  # its cores are the workers'
     devices = [home]
     machines = [*dict.fromkeys(member.machine for member in members)]
-    for name, member in zip(device_names(members), members, strict=True):
+    for member in members:
         node, threads = f"n{machines.index(member.machine)}", threads_of(members, member)
         devices.append(replace(
-            own.home, name=str(name), kind="worker", node=node, threads=threads, memory_bytes=member.memory,
+            own.home, name=member.name, kind="worker", node=node, threads=threads, memory_bytes=member.memory,
             memory_reserve=RESERVE, home=False, sync_ns=SYNC_NS, reserved={"worker": member.address},
         ))  # fmt: skip
     links = []

@@ -16,9 +16,11 @@ from .probing import rounded
 
 HERE: Final = "here"
 _PROBED: Final = (1 << 16, 2 << 20)
-"""Bytes, about."""
+"""Bytes of a file, about, whatever they become in memory."""
 _PLACES: Final = 4
 """Of a file that are read, since what has been read once is quicker the next time."""
+_SHARE: Final = 4 * _PLACES
+"""So little of a file is read at a place: a quarter of it at all of them, for a server sends it to every process."""
 
 
 def sight(inputs: Sequence[StoredInput], marks: Sequence[Sequence[Any]] = (), *, probe: bool) -> dict[str, Any]:
@@ -36,13 +38,14 @@ def _bytes(one: StoredInput) -> int:
 
 
 def _probed(one: StoredInput) -> tuple[list[int], list[int]]:
-    """Bytes, and what they take; nothing if they cannot be read."""
+    """Bytes of an array, and what they take; nothing if they cannot be read."""
     row = prod(one.shape[1:]) * one.kind.bytes
     size: list[int] = []
     ns: list[int] = []
     try:
+        stored = one.source.bytes
         for wanted in _PROBED:
-            rows = max(1, min(one.shape[0], wanted // row))
+            rows = max(1, one.shape[0] * min(wanted, stored // _SHARE) // stored)
             times = []
             for place in range(_PLACES):
                 first, start = place * (one.shape[0] - rows) // _PLACES, perf_counter_ns()

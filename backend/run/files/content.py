@@ -51,6 +51,17 @@ class Content:
             return self.version.size
         return os.path.getsize(self.path)
 
+    @property
+    def kept(self) -> int:
+        """Bytes that the process keeps of it beside what it is read into.  OSError; FileTrouble."""
+        if self.held is not None:
+            return len(self.held)
+        if is_url(self.path):
+            from .remote import KEPT
+
+            return min(self.version.size, KEPT)
+        return 0
+
     def identity(self, file: BinaryIO | None = None) -> tuple[int | str, ...]:
         """The same while nobody has written the file, or put something into the folder.  `file`: the content, if it is open.
         OSError; FileTrouble."""

@@ -13,7 +13,6 @@ import os
 from typing import Final
 
 from ....lang.source import Span
-from ....lang.urls import is_url
 from ....typechecker.elements import Kind
 from . import npy, parquet, parquet_writing, png, zarr_store, zarr_writing
 from .content import suffix_of
@@ -51,11 +50,7 @@ def reading_bytes(path: str, kind: Kind, shape: tuple[int, ...], span: Span, *, 
                 needed = min(64 * size, 16 * _MB)
             case _:
                 needed = min(80 * size, 20 * _MB)
-        if is_url(file):
-            from .remote import KEPT
-
-            needed += min(size, KEPT)
-        return needed + len(held or b"")
+        return needed + content.kept
 
 
 def writing_bytes(path: str, kind: Kind, shape: tuple[int, ...]) -> int:

@@ -59,7 +59,7 @@ class NpySource:
     @property
     def beside(self) -> int:
         """Memory that reading takes."""
-        return 0 if self.direct else 2 * BLOCK
+        return self.content.kept + (0 if self.direct else 2 * BLOCK)
 
     @property
     def going_back(self) -> bool:

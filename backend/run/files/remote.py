@@ -20,6 +20,7 @@ from typing import Any, Final
 from urllib.parse import urljoin
 
 from ....lang.codes import Code
+from ....lang.listening import ended
 from ....lang.urls import normal
 from .trouble import FileTrouble, damaged, first_line, missing_package
 
@@ -235,7 +236,7 @@ class Remote(io.RawIOBase):
                     _PARTS.drop(self._key, part)
                     part.bytes.set_exception(error)
                     raise
-            if part.bytes.exception() is None:  # where somebody else failed this one tries
+            if ended(part.bytes).exception() is None:  # where somebody else failed this one tries
                 return part
 
     def _fetch(self, first: int, stop: int) -> bytes:

@@ -81,7 +81,7 @@ def row_source(path: str, wanted: Wanted, shape: tuple[int, ...], places: tuple[
             blocks = lambda first: table.items(column, first)  # noqa: E731
         case _:
             return None
-    return InOrder(content, kind, shape, size, beside, True, blocks, content.identity())
+    return InOrder(content, kind, shape, size, content.kept + beside, True, blocks, content.identity())
 
 
 def places_of(path: str, wanted: Wanted) -> tuple[Place, ...]:

@@ -1,0 +1,152 @@
+"""One attempt of one run, from home: workers are acquired, get their parts of the plan, and say how these ended.
+
+An *epoch* has a name, which all messages of the run carry.
+
+Neighbours: `home` (begins and ends them), `workers`, `resident` (the other end), `crossing`, `shipping`.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from time import sleep
+from typing import TYPE_CHECKING, Any, Final
+
+from ....lang.diagnostics import RunFailed
+from ...graph import BoundGraph
+from ..distributed import Pace
+from ..executor import execute_plan
+from ..files.stored import StoredOutput
+from ..machine import Observer, Results
+from .crossing import Crossing
+from .holding import holds_of
+from .journal import Journal, Seen, tell
+from .membership import Member
+from .shares import HOME, Process, Shares
+from .shipping import failure_of
+from .wire import Connection, Kind, Lost
+from .workers import Worker, WorkerFault
+
+if TYPE_CHECKING:
+    from .home import Cluster
+
+ASKING: Final = 0.002
+
+
+class Epoch:
+    """See the module."""
+
+    def __init__(self, cluster: Cluster, shares: Shares, members: Sequence[Member]) -> None:
+        self.cluster, self.shares, self.members = cluster, shares, members
+        self.name = secrets.token_hex(8)
+        self.workers: list[Worker] = []
+        self.links: dict[Process, Connection] = {}
+        self.crossing = Crossing(shares, HOME, self.name, self.links, self.failed)
+        self.outputs: Mapping[str, StoredOutput] = {}
+        self.settling: threading.Thread | None = None
+        self.forget: Callable[[], None] | None = None
+        """Takes it from the dashboard."""
+        self.over = False
+
+    def take_workers(self) -> None:
+        """In the order of their addresses."""
+        numbers = {member.address: Process(at) for at, member in enumerate(self.cluster.members, 1)}
+        for member in sorted(self.members, key=lambda one: one.address):
+            worker = self.cluster.worker(member, numbers[member.address])
+            self.workers.append(worker)
+            self.links[worker.process] = worker.connection
+            worker.granted, worker.done, worker.refused, worker.state = False, None, {}, {}
+            worker.send(Kind.LEASE)
+            self.cluster.wait([worker], lambda one: one.granted)
+
+    def ship(self, facts: dict[str, Any], stored: Mapping[str, Any], *, observed: bool) -> None:
+        digest = facts["digest"]
+        for worker in self.workers:
+            if digest not in worker.programs:
+                worker.send(Kind.LOAD, facts)
+        self.cluster.wait(self.workers, lambda one: digest in one.programs)
+        where = {str(device): int(process) for device, process in self.shares.where.items()}
+        holds = {int(w.process): w.held["holds"] for w in self.workers if w.held["program"] == digest}
+        self.crossing.holds = holds_of(holds)
+        peers = {str(int(w.process)): [w.member.host, w.member.port, w.member.token] for w in self.workers}
+        for worker in self.workers:
+            facts = {"run": self.name, "digest": digest, "me": worker.process, "where": where, "peers": peers, "holds": holds}
+            worker.seen = Seen(worker.member.address)
+            worker.send(Kind.RUN, facts | {"observed": observed, "inputs": stored})
+
+    def execute(self, bound: BoundGraph, inputs: Mapping[str, Any], observe: Observer | None) -> Results:
+        """Home's own queues, and then what the workers say."""
+        plan = self.shares.plan
+        backends = self.crossing.backends()
+        failures: list[tuple[tuple[int, ...], int, RunFailed]] = []
+        results, journal = None, None if observe is None else Journal(self.shares)
+        try:
+            results = execute_plan(plan, bound, inputs, backends, journal, pace=Pace.THREADS, others=self.crossing)
+        except RunFailed as failure:
+            failures.append((*min(self.crossing.failures, default=((0,), 0)), failure))
+        self.cluster.wait(self.workers, lambda one: one.done is not None)
+        for worker in self.workers:
+            said = worker.done or {}
+            if "fault" in said:
+                raise WorkerFault(worker.member.address, f"failed: {said['fault']}", said)
+            if "failure" in said:
+                failures.append((tuple(said["start"]), said["queue"], failure_of(said["failure"])))
+            for name, told in said.get("written", {}).items():
+                self.outputs[name].sink.hear(told)
+        if failures:
+            raise min(failures, key=lambda one: one[:2])[2]
+        assert results is not None
+        if observe is not None and journal is not None:
+            tell(observe, self.crossing, [journal.seen, *(worker.seen for worker in self.workers)])
+        return results
+
+    # ------------------------------------------------------------------------------ failures of the program
+
+    def failed(self) -> None:
+        """A queue somewhere has ended: the others go on as far as they come."""
+        with self.cluster.change:
+            if self.settling is not None:
+                return
+            self.settling = threading.Thread(target=self.settle, daemon=True)
+        self.settling.start()
+
+    def settle(self) -> None:
+        """Stop everybody once everything is at rest (`crossing`)."""
+        asked, before = 0, None
+        with suppress(Lost):
+            while not self.over:
+                asked += 1
+                states = [self.crossing.state()]
+                for worker in self.workers:
+                    worker.send(Kind.ASK, {"asked": asked})
+                self.cluster.wait(self.workers, lambda one, asked=asked: one.state.get("asked") == asked)  # type: ignore[misc]
+                states += [worker.state for worker in self.workers]
+                now = sum(state["sent"] for state in states), sum(state["received"] for state in states)
+                if all(state["idle"] for state in states) and now[0] == now[1] and now == before:
+                    break
+                before = now
+                sleep(ASKING)
+            for worker in self.workers:
+                worker.send(Kind.STOP, {"run": self.name})
+            self.crossing.halt()
+
+    def show(self) -> None:
+        if self.forget is None:
+            name = os.path.basename(self.shares.plan.program[0].name)
+            self.forget = self.cluster.membership.show(name, self.name, self.members)
+
+    def leave(self, clean: bool) -> None:
+        """Let the workers go; what did not end as it should is cut off."""
+        self.over = True
+        if self.forget is not None and not clean:
+            self.forget()
+        for worker in self.workers:
+            if clean:
+                with suppress(Lost):
+                    worker.send(Kind.RELEASE)
+            elif worker.lost is None:
+                worker.connection.close()
+                self.cluster.workers.pop(worker.member.address, None)
