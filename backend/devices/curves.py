@@ -35,13 +35,14 @@ class Curve(Ticks):
 
     `points` are some points of it, for texts and comparisons; nothing is concluded from them."""
 
-    __slots__ = ("_exact", "_formulas", "_known", "_opaque", "_parts", "_traced", "_up", "rows")
+    __slots__ = ("_exact", "_formulas", "_known", "_opaque", "_parts", "_rates", "_traced", "_up", "rows")
     rows: int
     _exact: Callable[[int], int]
     _traced: Callable[[int, int], Formula]
     _up: Callable[[int], int]
     _known: dict[int, int]
     _parts: dict[tuple[int, int], int]
+    _rates: dict[int, Fraction]
     _formulas: dict[tuple[int, int], Formula | None]
     _opaque: bool
 
@@ -50,7 +51,7 @@ class Curve(Ticks):
     ) -> None:
         for name, value in (
             ("rows", rows), ("_exact", exact), ("_traced", traced), ("_up", up), ("_known", {}), ("_parts", {}),
-            ("_formulas", {}), ("_opaque", False),
+            ("_rates", {}), ("_formulas", {}), ("_opaque", False),
         ):  # fmt: skip
             object.__setattr__(self, name, value)
         sizes = sorted({1, rows, *(max(1, rows >> halving) for halving in range(1, SHOWN + 1))})
@@ -160,6 +161,11 @@ class Curve(Ticks):
     def rate(self, rows: int) -> Fraction:
         """No shard of 1 to `rows` rows takes fewer ticks a row."""
         rows = min(rows, self.rows)
+        if rows not in self._rates:
+            self._rates[rows] = self._least_rate(rows)
+        return self._rates[rows]
+
+    def _least_rate(self, rows: int) -> Fraction:
         best = min(Fraction(self.at(rows), rows), Fraction(self.at(1)))
         waiting = [(Fraction(self._floor(1, self.rows), self.rows), 1, self.rows)]
         for _ in range(MOST_RATED):

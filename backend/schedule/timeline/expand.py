@@ -277,10 +277,14 @@ class _Demands:
     def _measure(self) -> None:
         """The sizes that anyone who reads of a transfer says: with chunks not only those that asked for it."""
         devices = self.prepared.devices
-        for key, low, high, size in self.asked:
-            for (maker, slot, own), (first, last) in self.hulls.items():
-                if (maker, slot % devices, own) == (key[0], key[1] % devices, key[2]) and first < high and last > low:
-                    self.sizes[maker, slot, own].add(size)
+        between: dict[SendKey, list[SendKey]] = {}
+        for maker, slot, own in self.hulls:
+            between.setdefault((maker, slot % devices, own), []).append((maker, slot, own))
+        for (maker, slot, own), low, high, size in self.asked:
+            for sent in between.get((maker, slot % devices, own), ()):
+                first, last = self.hulls[sent]
+                if first < high and last > low:
+                    self.sizes[sent].add(size)
 
     def _want(self, key: SendKey, low: int, high: int, size: int | None) -> None:
         """One more consumer of units [low, high), of which the whole takes `size` on a link."""
