@@ -1,10 +1,12 @@
 """Tests keep no verdicts or kernels in the user's cache and draw the same examples each time (HYPOTHESIS_PROFILE=search: new).
 
 A stage of a planner that fails is left out for users and an error here (RHO_STAGES).  The tables of `kernels` and `backend` are
-half of what tests take: the gate draws half of their cases (`share.is_drawn`)."""
+half of what tests take: the gate draws half of their cases (`share.is_drawn`).  Processes that tests start find their modules
+compiled (`__pycache__`), whatever the shell that started the tests says: reading them costs a third of compiling them."""
 
 import os
 import signal
+import sys
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -13,6 +15,8 @@ from share import is_drawn
 os.environ["RHO_VERDICTS"] = "off"
 os.environ["RHO_KERNEL_CACHE"] = "off"
 os.environ["RHO_STAGES"] = "strict"
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 for size in ("COLUMNS", "LINES"):  # pytest-xdist sets them in its workers; terminals of tests have sizes of their own
     os.environ.pop(size, None)
 # A busy machine is slow: no test fails for the time it took.

@@ -151,16 +151,13 @@ def parquet_footer(folder: Path) -> tuple[str, tuple[str, ...]]:
     return "f64[n]", reading("x.parquet")
 
 
-def zarr_2(**changed: object) -> Bomb:
-    chunk = changed.pop("chunk", None)
-
+def zarr_2(chunk: Callable[[], bytes] | None = None, **changed: object) -> Bomb:
     def made(folder: Path) -> tuple[str, tuple[str, ...]]:
         said = {"zarr_format": 2, "shape": [4], "chunks": [4], "dtype": "<f8", "fill_value": 0.0, "order": "C"}
         (folder / "x.zarr").mkdir()
         (folder / "x.zarr" / ".zarray").write_text(json.dumps({**said, "compressor": None, "filters": None, **changed}))
         if chunk is not None:
-            assert isinstance(chunk, bytes)
-            (folder / "x.zarr" / "0").write_bytes(chunk)
+            (folder / "x.zarr" / "0").write_bytes(chunk())
         return "f64[n]", reading("x.zarr")
 
     return made
@@ -174,12 +171,14 @@ def gzip(size: int) -> bytes:
 BOMBS["zarr of a million chunks, fine"] = zarr_2(shape=[1_000_000], chunks=[1])
 BOMBS["zarr of 10^17 chunks whose shape alone is asked, fine"] = zarr_2(shape=[10**17], chunks=[1])
 BOMBS["zarr whose one chunk is large"] = zarr_2(chunks=[10**12])
-BOMBS["zarr whose chunk inflates to more"] = zarr_2(compressor={"id": "gzip"}, chunk=gzip(2_000_000_000))
-BLOSC = struct.pack("<4sIII", b"\2\1\0\x08", 2**31, 1, 20) + b"\0" * 8
-ZSTD = bytes.fromhex("28b52ffde0") + struct.pack("<Q", 2**40) + b"\1\0\0"
-BOMBS["zarr whose blosc chunk promises more"] = zarr_2(compressor={"id": "blosc"}, chunk=BLOSC)
-BOMBS["zarr whose lz4 chunk promises more"] = zarr_2(compressor={"id": "lz4"}, chunk=struct.pack("<I", 2**31 - 1) + b"\0" * 8)
-BOMBS["zarr whose zstd chunk promises more"] = zarr_2(compressor={"id": "zstd"}, chunk=ZSTD)
+BOMBS["zarr whose chunk inflates to more"] = zarr_2(lambda: gzip(2_000_000_000), compressor={"id": "gzip"})
+MORE = {
+    "blosc": struct.pack("<4sIII", b"\2\1\0\x08", 2**31, 1, 20) + b"\0" * 8,
+    "lz4": struct.pack("<I", 2**31 - 1) + b"\0" * 8,
+    "zstd": bytes.fromhex("28b52ffde0") + struct.pack("<Q", 2**40) + b"\1\0\0",
+}
+for codec, promise in MORE.items():
+    BOMBS[f"zarr whose {codec} chunk promises more"] = zarr_2(lambda promise=promise: promise, compressor={"id": codec})
 
 
 @bomb("zarr whose metadata are a device")
