@@ -34,14 +34,6 @@ def shown(character: str, column: int) -> tuple[str, int]:
     return character, 2 if east_asian_width(character) in ("W", "F") else 1
 
 
-def display_width(text: str) -> int:
-    """Cells a text takes when printed from column 0."""
-    column = 0
-    for character in text:
-        column += shown(character, column)[1]
-    return column
-
-
 @dataclass(frozen=True, slots=True)
 class DisplayLine:
     """A source line as printed: `columns[i]` is the display column where character i starts (one more for the end).

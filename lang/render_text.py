@@ -36,13 +36,6 @@ class Ink(Enum):
     ANSI = "ansi"
 
 
-class Charset(Enum):
-    """What the drawing (not the program's text) is made of."""
-
-    UNICODE = "unicode"
-    ASCII = "ascii"
-
-
 class _Role(Enum):
     TEXT = ""
     BOLD = "1"
@@ -54,7 +47,6 @@ class _Role(Enum):
 
 
 _SEVERITY_ROLE = {Severity.ERROR: _Role.ERROR, Severity.WARNING: _Role.WARNING, Severity.NOTE: _Role.NOTE}
-_ASCII = str.maketrans({"┌": "-", "─": "-", "│": "|", "┬": "^", "├": "|", "╰": "`", "╭": ",", "╯": "'", "·": ":", "…": "~"})
 _VERDICT_WORDS = {
     Verdict.PROVED: "", Verdict.NEVER: ", which never holds", Verdict.DEPENDS: ", which depends on the sizes",
     Verdict.UNKNOWN: ", which is not proved",
@@ -94,35 +86,23 @@ class _Row:
 
 
 def render_text(
-    diagnostics: Iterable[Diagnostic],
-    sources: Mapping[str, Source] | Iterable[Source],
-    ink: Ink = Ink.PLAIN,
-    charset: Charset = Charset.UNICODE,
-    width: int = 120,
-) -> str:
+    diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source], ink: Ink = Ink.PLAIN, width: int = 120
+) -> str:  # fmt: skip
     """All diagnostics as text, a blank line between them, ending in a newline (empty for none).
 
     `width` bounds the source lines shown, in terminal cells; messages are never cut.
     """
-    table = source_table(sources)
-    blocks = ["\n".join(_emit(row, ink, charset) for row in _diagnostic_rows(d, table, width)) + "\n" for d in diagnostics]
+    blocks = ["\n".join(_emit(row, ink) for row in _diagnostic_rows(d, sources, width)) + "\n" for d in diagnostics]
     return "\n".join(blocks)
 
 
-def source_table(sources: Mapping[str, Source] | Iterable[Source]) -> Mapping[str, Source]:
-    """Sources by name."""
-    return sources if isinstance(sources, Mapping) else {source.name: source for source in sources}
-
-
-def _emit(row: _Row, ink: Ink, charset: Charset) -> str:
+def _emit(row: _Row, ink: Ink) -> str:
     cells = row.cells
     while cells and cells[-1][0] == " ":
         cells = cells[:-1]
     out: list[str] = []
     current = _Role.TEXT
     for character, role in cells:
-        if charset is Charset.ASCII and role is not _Role.TEXT and role is not _Role.BOLD:
-            character = character.translate(_ASCII)
         if ink is Ink.ANSI and role is not current:
             if current is not _Role.TEXT:
                 out.append("\x1b[0m")

@@ -228,10 +228,10 @@ def with_blocks(
     Refused: they are no profile."""
     if core is None or not core.schedules:
         return core, tuple(diagnostics)
+    from ..backend.devices.shipped import load_profile
     from ..backend.schedule.program.blocks import wrong_in_blocks
-    from .execution.profiles import named
 
-    more = wrong_in_blocks(core, None if devices is None else named(devices))
+    more = wrong_in_blocks(core, None if devices is None else load_profile(devices))
     return None if any(one.is_error for one in more) else core, (*diagnostics, *more)
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, Refused, Rejected, RhoError
-from ...lang.render import Charset, Ink, diagnostic_json, render_text
+from ...lang.render import Ink, diagnostic_json, render_text
 from ...lang.source import Source
 from .arguments import Arguments
 from .console import Console, Volume
@@ -57,7 +57,7 @@ _INPUT = re.compile(r"[ \t]*input[ \t]+(\w+)")
 def text(console: Console, diagnostics: Sequence[Diagnostic], sources: Mapping[str, Source]) -> str:
     """Diagnostics as text, as this console wants them."""
     ink = Ink.ANSI if console.colour else Ink.PLAIN
-    return render_text(diagnostics, sources, ink=ink, charset=Charset.UNICODE)
+    return render_text(diagnostics, sources, ink=ink)
 
 
 def exit_of(error: RhoError) -> Exit:

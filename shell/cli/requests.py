@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from enum import Enum
@@ -18,9 +17,6 @@ from ..execution.sizing import options_of, sizes_of
 from .arguments import Arguments, UsageError, nearest
 from .console import Console
 from .streams import check_streams, stream_of
-
-_BYTES = re.compile(r"([0-9][0-9_]{0,17})(?:\.([0-9]{1,9}))?\s*([A-Za-z]*)", re.ASCII)
-_UNITS = {"": 1, "B": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,13 +151,11 @@ def _listed(names: Sequence[str]) -> str:
 def _bytes(text: str | None) -> int | None:
     if text is None:
         return None
-    found = _BYTES.fullmatch(text.strip())
-    unit = "" if found is None else found[3].upper()
-    scale = _UNITS.get(unit if unit in _UNITS else unit.removesuffix("B"))
-    if found is None or scale is None:
+    from ...lang.directives import bytes_of
+
+    if (count := bytes_of("".join(text.split()))) is None:
         raise UsageError(f"--max-memory {text}: write a number of bytes such as 500MB or 2GiB")
-    whole, fraction = int(found[1].replace("_", "")), found[2] or ""
-    return whole * scale + int(fraction or "0") * scale // int("1" + "0" * len(fraction))
+    return count
 
 
 def _seconds(text: str | None) -> float | None:

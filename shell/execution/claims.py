@@ -19,7 +19,7 @@ from ..session import Session
 from ..stages import Checked, PlanDetail
 from .examples import Case, Claim, ExpressionCase, LineCase, ProgramCase, Said, Step, claimed_lines, without_last_statement
 from .messages_claimed import fits, notes, reads, reads_as, rendered
-from .outcome import nothing
+from .outcome import Shown, nothing
 from .permissions import Permissions
 from .running import Report, run_program
 
@@ -53,11 +53,14 @@ class Runner:
 
     def case(self, case: Case, text: str) -> list[Failure]:
         """What does not hold of a case of the file, whose whole text is `text`."""
-        if isinstance(case, LineCase):
-            return self.one_line(case)
-        if isinstance(case, ExpressionCase):
-            return self.expression(case, text)
-        return self.program(case)
+        try:
+            if isinstance(case, LineCase):
+                return self.one_line(case)
+            if isinstance(case, ExpressionCase):
+                return self.expression(case, text)
+            return self.program(case)
+        except _Fails as fails:
+            return self.failure(fails.line, str(fails))
 
     def failure(self, line: int, message: str) -> list[Failure]:
         return [Failure(self.file, line, message)]
@@ -67,6 +70,16 @@ class Runner:
             return run_program(self.source(text), self.session, Request(), verify=self.verify)
         except UsageError as error:
             raise _CannotRun(error.message) from None
+
+    def printed(self, text: str, line: int, what: str) -> list[Shown]:
+        """What a program prints; `_Fails` at a line where it does not run to its end."""
+        try:
+            report = self.run(text)
+        except _CannotRun as error:
+            raise _Fails(line, str(error)) from None
+        if report.exit is not Exit.OK:
+            raise _Fails(line, f"{what} does not run:\n" + rendered(report.diagnostics, report.sources))
+        return [*report.outcome.printed]
 
     def check(self, text: str) -> Checked:
         return self.session.check(self.source(text))
@@ -90,7 +103,10 @@ class Runner:
                 continue
             kept.append(step.text)
         if case.runs:
-            return failures + self._printed(case, "\n".join(kept))
+            try:
+                return failures + self._printed(case, "\n".join(kept))
+            except _Fails as fails:
+                return failures + self.failure(fails.line, str(fails))
         checked = self.check("\n".join(kept))
         if not checked.accepted and not failures:
             failures += self.failure(case.line, "this program is rejected:\n" + rendered(checked.diagnostics, checked.sources))
@@ -190,13 +206,7 @@ class Runner:
             return Report(Exit.OK if checked.accepted else Exit.REJECTED, nothing(), checked.diagnostics, checked.sources)
 
     def _printed(self, case: ProgramCase, text: str) -> list[Failure]:
-        try:
-            report = self.run(text)
-        except _CannotRun as error:
-            return self.failure(case.line, str(error))
-        if report.exit is not Exit.OK:
-            return self.failure(case.line, "this program does not run:\n" + rendered(report.diagnostics, report.sources))
-        actual = [line.rstrip() for shown in report.outcome.printed for line in shown.text().split("\n")]
+        actual = _lines(self.printed(text, case.line, "this program"))
         failures: list[Failure] = []
         at = 0
         for step in case.steps:
@@ -222,15 +232,7 @@ class Runner:
         return self._claimed(before, case.step)
 
     def _same_print(self, actual: str, expected: str, line: int) -> list[Failure]:
-        printed = []
-        for text in (actual, expected):
-            try:
-                report = self.run(text)
-            except _CannotRun as error:
-                return self.failure(line, str(error))
-            if report.exit is not Exit.OK:
-                return self.failure(line, "this does not run:\n" + rendered(report.diagnostics, report.sources))
-            printed.append([(shown.text(), shown.shape) for shown in report.outcome.printed])
+        printed = [[(shown.text(), shown.shape) for shown in self.printed(text, line, "this")] for text in (actual, expected)]
         if printed[0] == printed[1]:
             return []
         texts = [" / ".join(f"{text} of shape {' '.join(map(str, shape)) or '⍬'}" for text, shape in one) for one in printed]
@@ -238,19 +240,14 @@ class Runner:
 
     def expression(self, case: ExpressionCase, text: str) -> list[Failure]:
         stem = os.path.basename(self.file).removesuffix(".rho")
-        if f"{stem}." in case.expression:
-            prelude = f'use "./{stem}.rho"\n'
-        else:
-            prelude = definitions(text)
-        try:
-            report = self.run(prelude + case.expression)
-        except _CannotRun as error:
-            return self.failure(case.line, str(error))
-        if report.exit is not Exit.OK:
-            return self.failure(case.line, "this example does not run:\n" + rendered(report.diagnostics, report.sources))
-        actual = [line.rstrip() for shown in report.outcome.printed for line in shown.text().split("\n")]
+        prelude = f'use "./{stem}.rho"\n' if f"{stem}." in case.expression else definitions(text)
+        actual = _lines(self.printed(prelude + case.expression, case.line, "this example"))
         expected = [line.rstrip() for line in case.expected]
         return [] if actual == expected else self.failure(case.line, _difference(expected, actual))
+
+
+def _lines(printed: Sequence[Shown]) -> list[str]:
+    return [line.rstrip() for shown in printed for line in shown.text().split("\n")]
 
 
 def _paired(claims: Sequence[str], actual: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -280,6 +277,14 @@ def definitions(text: str) -> str:
 
 class _CannotRun(Exception):
     """A program needs what an example cannot give (an input without a file)."""
+
+
+class _Fails(Exception):
+    """A program does not run to its end, which is said of a line."""
+
+    def __init__(self, line: int, message: str) -> None:
+        super().__init__(message)
+        self.line = line
 
 
 def _difference(expected: list[str], actual: list[str]) -> str:

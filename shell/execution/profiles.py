@@ -1,4 +1,4 @@
-"""The profile of this machine, and of those that are named: what the shell knows of devices.
+"""The profile of this machine.
 
 The facts come from `machine`, the tables from the user's calibration or from the defaults.
 
@@ -29,20 +29,6 @@ def this_machine() -> Profile:
     from ...backend.run.calibration.tier import numpy_version, tier_name
 
     return machine_profile(facts(), tier_name(), numpy_version())
-
-
-def named(name: str) -> Profile:
-    """A shipped profile, or one in a file.  Refused: E704, E705."""
-    from ...backend.devices.shipped import load_profile
-
-    return load_profile(name)
-
-
-def written_by(code: str) -> Profile:
-    """What the function `profile()` of a Python file says.  Refused: E704, E705."""
-    from ...backend.devices.from_code import profile_from
-
-    return profile_from(code)
 
 
 def calibrate(*, refine: bool) -> tuple[Profile, Path | None]:

@@ -150,11 +150,12 @@ def scheduled(loaded: Loaded, scheduling: Scheduling) -> Planned:
 
 def profile_of(scheduling: Scheduling) -> Profile:
     """Refused: E704, E705."""
-    from .profiles import named, this_machine
+    from ...backend.devices.shipped import load_profile
+    from .profiles import this_machine
 
     if scheduling.cluster is not None:
         return scheduling.cluster.cluster.profile
-    return this_machine() if scheduling.devices is None else named(scheduling.devices)
+    return this_machine() if scheduling.devices is None else load_profile(scheduling.devices)
 
 
 def planned_on(core: Core, bound: BoundGraph, profile: Profile, scheduling: Scheduling) -> Planned:
@@ -222,13 +223,13 @@ def fitting(plan: Plan, core: Core, bound: BoundGraph, profile: Profile | None, 
 
 def known_profile(plan: Plan) -> Profile | None:
     """The profile that a plan was made for, if it is this machine's or a shipped one."""
-    from ...backend.devices.shipped import shipped_names
+    from ...backend.devices.shipped import load_profile, shipped_names
     from ...backend.devices.writing import fingerprint
-    from .profiles import named, this_machine
+    from .profiles import this_machine
 
     if not plan.profile:
         return None
-    for profile in (this_machine(), *map(named, shipped_names())):
+    for profile in (this_machine(), *map(load_profile, shipped_names())):
         if fingerprint(profile) == plan.profile:
             return profile
     return None

@@ -11,7 +11,7 @@ from html import escape
 from typing import TypeAlias
 
 from ...lang.diagnostics import Diagnostic
-from ...lang.render import Charset, Ink, render_text
+from ...lang.render import Ink, render_text
 from ...lang.source import Source
 from ...typechecker.elements import Kind
 from ..display.values import LIMIT, display, matrix_cells
@@ -57,4 +57,4 @@ def picture_bundle(picture: Picture) -> Bundle:
 
 
 def messages_text(found: Sequence[Diagnostic], sources: Mapping[str, Source], ink: Ink = Ink.ANSI) -> str:
-    return render_text(found, sources, ink=ink, charset=Charset.UNICODE).rstrip("\n")
+    return render_text(found, sources, ink=ink).rstrip("\n")

@@ -34,9 +34,9 @@ def run(arguments: Arguments, console: Console) -> Exit:
     strictness = Strictness.STRICT if arguments.has("--strict") else Strictness.GUARDED
     session = Session(strictness=strictness, devices=arguments.value("--devices"))
     if session.devices is not None:
-        from ..execution.profiles import named
+        from ...backend.devices.shipped import load_profile
 
-        named(session.devices)
+        load_profile(session.devices)
     if arguments.has("--fix") or arguments.has("--diff"):
         if arguments.has("--watch"):
             raise UsageError("--watch does not go together with --fix and --diff")

@@ -30,7 +30,10 @@ _ALONE: Final = ("--devices", "--from", "--calibrate", "--refine")
 
 
 def run(arguments: Arguments, console: Console) -> Exit:
+    from ...backend.devices.from_code import profile_from
+    from ...backend.devices.shipped import load_profile
     from ...backend.devices.writing import canonical
+    from ...backend.schedule.plan.explain import bytes_text
     from ..execution import profiles
 
     name = arguments.value("--devices")
@@ -51,10 +54,10 @@ def run(arguments: Arguments, console: Console) -> Exit:
         with closing(Attachment(where)) as attachment:
             profile = _of_cluster(attachment)
     elif code is not None:
-        profile = profiles.written_by(code)
+        profile = profile_from(code)
     elif name is not None:
         with about(_sources(name)):
-            profile = profiles.named(name)
+            profile = load_profile(name)
     elif calibrate:
         profile = _calibrated(console, refine=arguments.has("--refine"))
     else:
@@ -68,7 +71,7 @@ def run(arguments: Arguments, console: Console) -> Exit:
         for line in lines(profile):
             console.print(line)
         for gpu in () if declared else _gpus():
-            memory, capability = _readable(gpu["memory_bytes"]), gpu["capability"]
+            memory, capability = bytes_text(gpu["memory_bytes"]), gpu["capability"]
             console.print(f"{gpu['name']}  {gpu['model']}  {memory}  compute capability {capability}")
     return Exit.OK
 
@@ -152,6 +155,8 @@ def _link(link: LinkProfile) -> dict[str, Any]:
 
 def lines(profile: Profile) -> Iterator[str]:
     """As text: a line a device and a link, then where the figures come from."""
+    from ...backend.schedule.plan.explain import bytes_text
+
     calibration = profile.calibration
     for device in profile.devices:
         name = device.name if device.count == 1 else f"{device.name}[0..{device.count - 1}]"
@@ -164,7 +169,7 @@ def lines(profile: Profile) -> Iterator[str]:
             if device.threads > 1 or device.backend.value == "cpu"
             else ""
         )
-        memory = "" if device.memory_bytes is None else _readable(device.memory_bytes)
+        memory = "" if device.memory_bytes is None else bytes_text(device.memory_bytes)
         yield "  ".join(part for part in (name, model, cores, memory, "home" if device.home else "") if part)
     for link in profile.links:
         rate = link.bytes_per_ns
@@ -183,12 +188,3 @@ def lines(profile: Profile) -> Iterator[str]:
         yield "default tables; `rho devices --calibrate` measures this machine"
     else:
         yield "declared figures"
-
-
-def _readable(count: int) -> str:
-    size = float(count)
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if size < 1024:
-            return f"{size:.4g} {unit}"
-        size /= 1024
-    return f"{size:.4g} TiB"

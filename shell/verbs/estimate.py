@@ -86,9 +86,10 @@ def _names(text: str) -> list[str]:
 
 def _row(name: str, core: Core, bound: BoundGraph, arguments: Arguments) -> Row:
     """One profile.  Refused: it is no profile."""
-    from ..execution.profiles import named, this_machine
+    from ...backend.devices.shipped import load_profile
+    from ..execution.profiles import this_machine
 
-    profile = this_machine() if name == HERE else named(name)
+    profile = this_machine() if name == HERE else load_profile(name)
     asked = scheduling_of(arguments, Use.LOOK)
     effort = Effort.FAST if asked is None or not (arguments.has("--budget") or arguments.has("--prove")) else asked.effort
     scheduling = Scheduling(

@@ -87,11 +87,11 @@ def _sizes(core: Core, request: Request, plan: Plan) -> dict[str, int]:
 
 def _profile(arguments: Arguments, plan: Plan) -> Profile | None:
     """The profile that the plan was made with, if it is known here."""
-    from ..execution.profiles import named
+    from ...backend.devices.shipped import load_profile
     from ..execution.scheduling import known_profile
 
     asked = arguments.value("--devices")
-    return known_profile(plan) if asked is None else named(asked)
+    return known_profile(plan) if asked is None else load_profile(asked)
 
 
 def _verify(plan: Plan, loaded: Loaded, profile: Profile | None, path: str, *, prove: bool) -> list[str]:

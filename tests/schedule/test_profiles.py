@@ -21,7 +21,7 @@ from rho.backend.devices.writing import canonical, fingerprint
 from rho.backend.schedule.machines import to_devices
 from rho.backend.schedule.problem import Duplex
 from rho.lang.diagnostics import Refused
-from rho.lang.render import Charset, Ink, render_text
+from rho.lang.render import Ink, render_text
 from rho.lang.source import Source
 
 BAD = Path(__file__).parent / "bad_profiles"
@@ -158,7 +158,7 @@ def test_bad_profiles_say_what_is_wrong(path: Path) -> None:
     with pytest.raises(Refused) as caught:
         read_profile(path.name, text)
     assert {found.code for found in caught.value.diagnostics} == {"E705"}
-    said = render_text(caught.value.diagnostics, {path.name: Source(path.name, text)}, ink=Ink.PLAIN, charset=Charset.UNICODE)
+    said = render_text(caught.value.diagnostics, {path.name: Source(path.name, text)}, ink=Ink.PLAIN)
     golden = path.with_suffix(".txt")
     if os.environ.get("RHO_GOLDEN") == "write":
         golden.write_text(said, encoding="utf-8")
