@@ -32,6 +32,8 @@ _PYTHON: Final = 96
 """Bytes of a Python number in a list, its result beside it."""
 _PIECE: Final = 1 << 14
 """Items of a sort that are moved at once (`backend.library.grading`)."""
+_KEYED: Final = 1 << 16
+"""Items that join their bins at once (`backend.library.keyed`)."""
 _FEW: Final = 8
 _BOXES: Final = 1 << 19
 """Points that large reductions have room for (`schedule.facts.workspace`)."""
@@ -338,8 +340,9 @@ def key_reduce(op: Operands) -> Size:
         items = maximum(items, product(capacity(s) for s in op.cells.args[1]) * op.frame)
     cast = ZERO if op.kind(0) is Kind.I64 else cells * 8
     if function in REDUCTIONS or (function == "gcd" and kind.is_integer):
-        columns = cells * (8 + max(kind.bytes, 8))
-        return cast + columns + items * (3 if _is_real(kind) else 1) + made * (2 * kind.bytes + 2)
+        block = minimum(items, ONE * _KEYED) * (8 + 2 * kind.bytes)
+        copied = items * kind.bytes if op.framed else ZERO
+        return cast + cells * (27 if function == "gcd" else 10) + block + copied + made * (2 * kind.bytes + 2)
     ordered = cells * 26 + items * kind.bytes
     group = from_the_right(function, kind, items, cells, ONE)
     together = minimum(cells, made) * 40 + minimum(items, made) * (4 * max(kind.bytes, 8))

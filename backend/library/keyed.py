@@ -1,7 +1,7 @@
 """Keyed reduction: cells reduced by bin, in the order of the cells.
 
-`add` and `mul` run left to right in each bin, as the reference does, so float results have its bits.  The functions without
-such a loop in NumPy go through a stable sort by bin: small groups step together, one item of each a step; large ones are
+All run left to right in each bin, as the reference does, so float results have its bits.  The functions without such a loop in
+NumPy go through a stable sort by bin: small groups step together, one item of each a step; large ones are
 reduced one by one.
 
 Neighbours: `sequential` (reduces one group), `selecting` (checks indices); `reference.reductions.key_reduce`.
@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...typechecker.elements import Kind
-from ...typechecker.scalars import FUNCTIONS, is_ordered
+from ...typechecker.scalars import FUNCTIONS, neutral
 from ..run.cpu.kinds import DTYPES, NumArray
 from ..run.cpu.scalars import implementation
 from ..run.cpu.scattering import reduce_by_key
@@ -25,8 +25,12 @@ from .frames import Arrays, Call, Operation, whole
 from .keys import stable_order
 from .selecting import check_indices
 
-_FEW_COLUMNS: Final = 64
+_FEW_COLUMNS: Final = 16
+_BLOCK: Final = 1 << 16
+"""Items."""
 _LARGE_GROUP: Final = 256
+_AS_BYTES: Final = {np.logical_or: np.maximum, np.logical_and: np.minimum}
+"""Of which NumPy has no loop that is as quick."""
 
 
 def key_reduce(call: Call, arrays: Arrays) -> Arrays:
@@ -54,81 +58,42 @@ def key_reduce(call: Call, arrays: Arrays) -> Arrays:
 
 
 def _reduced(function: str, kind: Kind, keys: NumArray, items: NumArray, bins: int) -> NumArray:
-    """Rows of `items` to `bins` rows."""
-    if is_ordered(function, kind):
-        return _sums(kind, keys, items, bins) if function == "add" else _scattered(np.multiply, kind, keys, items, bins, 1)
-    result = np.empty((bins, items.shape[1]), DTYPES[kind])
+    """Rows of `items` to `bins` rows.  What a bin starts with leaves even the sign of a zero as it is."""
+    ufunc = running_ufunc(function, kind)
     occupied = np.zeros(bins, np.bool_)
     occupied[keys] = True
+    if ufunc is None:
+        result = np.empty((bins, items.shape[1]), DTYPES[kind])
+        if len(keys):
+            _by_group(function, kind, keys, items, result)
+    elif ufunc in _AS_BYTES:
+        result = _scattered(_AS_BYTES[ufunc], keys, items.view(np.uint8), bins, neutral(function, kind)).view(np.bool_)
+    else:
+        start = complex(-0.0, -0.0) if kind.is_complex and function == "add" else neutral(function, kind)
+        result = _scattered(ufunc, keys, items, bins, start)
+    if ufunc is np.gcd:  # a lone item stays as it is, even below 0
+        alone = np.bincount(keys, minlength=bins)[keys] == 1
+        result[keys[alone]] = items[alone]
     if not occupied.all():
         result[~occupied] = identity(function, kind)
-    if not len(keys):
-        return result
-    ufunc = running_ufunc(function, kind)
-    if ufunc is np.logical_or or ufunc is np.logical_and:
-        wanted = ufunc is np.logical_or
-        result[...] = not wanted
-        for j in range(items.shape[1]):
-            result[keys[items[:, j] == wanted], j] = wanted
-        return result
-    if ufunc is np.minimum or ufunc is np.maximum:
-        return np.where(occupied[:, np.newaxis], _scattered(ufunc, kind, keys, items, bins, _worst(kind, ufunc)), result)
-    if ufunc is not None:
-        result = _scattered(ufunc, kind, keys, items, bins, int(identity(function, kind)))
-        if ufunc is np.gcd:  # a lone item stays as it is, even below 0
-            alone = np.bincount(keys, minlength=bins)[keys] == 1
-            result[keys[alone]] = items[alone]
-        return result
-    _by_group(function, kind, keys, items, result)
     return result
 
 
-def _worst(kind: Kind, ufunc: np.ufunc) -> Any:
-    """What every item replaces."""
-    if kind.is_float:
-        return math.inf if ufunc is np.minimum else -math.inf
-    limits = np.iinfo(DTYPES[kind])
-    return limits.max if ufunc is np.minimum else limits.min
-
-
-def _scattered(ufunc: np.ufunc, kind: Kind, keys: NumArray, items: NumArray, bins: int, start: Any) -> NumArray:
-    """`ufunc.at`, which runs in the order of the items."""
+def _scattered(ufunc: np.ufunc, keys: NumArray, items: NumArray, bins: int, start: complex) -> NumArray:
+    """`ufunc.at`, which runs in the order of the items.  It goes over them once, in blocks that stay in the nearest caches."""
     width = items.shape[1]
-    result = np.full((bins, width), start, DTYPES[kind])
-    if width <= _FEW_COLUMNS:
-        columns = result.T.copy()
-        for j in range(width):
-            ufunc.at(columns[j], keys, np.ascontiguousarray(items[:, j]))
-        return np.ascontiguousarray(columns.T)
-    places = keys[:, np.newaxis] * width + np.arange(width)
-    ufunc.at(result.reshape(-1), places.reshape(-1), np.ascontiguousarray(items).reshape(-1))
-    return result
-
-
-def _sums(kind: Kind, keys: NumArray, items: NumArray, bins: int) -> NumArray:
-    """Float and complex sums.  They start at 0.0, so a bin of nothing but ¯0.0 gets its sign back at the end."""
-    if kind.is_complex:
-        result = np.empty((bins, items.shape[1]), DTYPES[kind])
-        part = Kind.F32 if kind is Kind.C64 else Kind.F64
-        result.real = _sums(part, keys, items.real, bins)
-        result.imag = _sums(part, keys, items.imag, bins)
-        return result
-    if kind is Kind.F64 and items.shape[1] <= _FEW_COLUMNS and len(keys):
-        result = np.empty((bins, items.shape[1]))
-        for j in range(items.shape[1]):
-            result[:, j] = np.bincount(keys, items[:, j], bins)
-    else:
-        result = _scattered(np.add, kind, keys, items, bins, 0)
-    zero = result == 0
-    if zero.any():
-        negative = (items == 0) & np.signbit(items)
-        if negative.any():
-            only = np.zeros(result.shape, np.bool_)
-            only[keys] = True
-            for j in range(items.shape[1]):
-                only[keys[~negative[:, j]], j] = False
-            result[only] = -0.0
-    return result
+    few = width <= _FEW_COLUMNS
+    result = np.full((width, bins) if few else (bins, width), start, items.dtype)
+    rows = max(1, _BLOCK // width)
+    for first in range(0, len(keys), rows):
+        own, block = keys[first : first + rows], items[first : first + rows]
+        if few:
+            for column, part in zip(result, np.ascontiguousarray(block.T), strict=True):
+                ufunc.at(column, own, part)
+        else:
+            places = own[:, np.newaxis] * width + np.arange(width)
+            ufunc.at(result.reshape(-1), places.reshape(-1), np.ascontiguousarray(block).reshape(-1))
+    return np.ascontiguousarray(result.T) if few else result
 
 
 # ----------------------------------------------------------------------------------------- groups

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from rho.backend.library import keyed
 from rho.backend.reference import reductions
 from rho.backend.reference.failures import CheckFailed
 from rho.backend.run.cpu.kinds import DTYPES
@@ -109,8 +110,18 @@ def test_keyed_reductions(function: str, kind: Kind) -> None:
         )
 
 
-def test_keyed_sums_keep_order_and_signs() -> None:
+@pytest.mark.parametrize("block", [7, 1 << 16])
+def test_keyed_sums_keep_order_and_signs(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keyed, "_BLOCK", block)
     draw = random.Random(5)
+    for cell in ((2,), (20,)):
+        values = array(
+            Kind.C128, (40, *cell), [complex(draw.choice([-0.0, 0.0, 1e16, 1.0, -1e16]), -0.0) for _ in range(40 * cell[0])]
+        )
+        chosen = indices((40,), 7, 3)
+        compare(
+            "key_reduce", [chosen, values], lambda i, v: reductions.key_reduce("add", i, v, 9, True), function="add", checked=True
+        )  # type: ignore[arg-type]
     for kind in (Kind.F32, Kind.F64):
         value = array(kind, (300,), [draw.choice([1e8, -1e8, 1.0, 0.1, 1e-9]) for _ in range(300)])
         chosen = indices((300,), 4, 2)
