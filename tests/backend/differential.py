@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -22,8 +23,9 @@ from rho.typechecker.elements import Kind
 EVERY_PASS = frozenset({"views", "constants", "gathers", "sharing", "dead", "fusion"})
 
 
+@lru_cache(maxsize=64)
 def checked(text: str, origin: int = 0) -> Core | None:
-    """The core of an accepted program."""
+    """The core of an accepted program; tests run one in several ways."""
     source = Source("<test>", ("⎕IO←1\n" if origin else "") + text)
     try:
         return check(source).core

@@ -14,9 +14,9 @@ from rho.backend.run.executor import execute_plan
 from rho.backend.schedule.single import one_device
 from rho.tests.backend import cuda_stub
 from rho.tests.kernels import cuda_host
+from rho.tests.kernels.chains import FLOATS, MANY, SHORT, WHOLE, WHOLES, chains, given, planned, program, run
 from rho.tests.kernels.phases import data, same_bits
 from rho.tests.kernels.test_cuda_text import recorded, together
-from rho.tests.kernels.test_rows import FLOATS, MANY, SHORT, WHOLE, WHOLES, chains, given, planned, program, run
 from rho.typechecker.elements import Kind
 
 pytestmark = pytest.mark.skipif(cuda_host.COMPILER is None, reason="no C++ compiler")

@@ -6,7 +6,7 @@
 import os
 import random
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 Case = TypeVar("Case")
@@ -27,6 +27,12 @@ def share(cases: Sequence[Case], seed: int = 0) -> list[Case]:
 def is_drawn(name: str) -> bool:
     """Is a case of a large table, told by its name, in this run?  Half of them are; all with `RHO_SHARE=1`."""
     return SHARE >= 1.0 or zlib.crc32(f"{SEED} {name}".encode()) % 2 == 0
+
+
+def half(cases: Iterable[Case], of: str) -> list[Case]:
+    """About half of the cases that a test goes through by itself, others for each `of`; one at least, all with `RHO_SHARE=1`."""
+    given = list(cases)
+    return [case for place, case in enumerate(given) if is_drawn(f"{of} {place}")] or given[:1]
 
 
 def repeats(count: int) -> int:

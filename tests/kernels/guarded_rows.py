@@ -12,9 +12,9 @@ import pytest
 from rho.backend.run import pool
 from rho.backend.run.cpu import compiled, rows
 from rho.backend.schedule.single import one_device
+from rho.tests.kernels.chains import FLOATS, MANY, SHORT, WHOLE, WHOLES, given, program, run
 from rho.tests.kernels.guarded import guarded, inside, with_small_stacks
 from rho.tests.kernels.phases import same_bits
-from rho.tests.kernels.test_rows import FLOATS, MANY, SHORT, WHOLE, WHOLES, given, program, run
 from rho.typechecker.elements import Kind
 
 SHAPES = ((3, 33), (5, 64), (2, 255), (4, 256), (9, 257), (2, 4099))

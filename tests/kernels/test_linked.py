@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -51,10 +51,17 @@ def unlinked(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def plainly(text: str, *arguments: object) -> Any:
     """What the plan itself gives."""
+    (found,) = each_plainly(text, [arguments])
+    return found
+
+
+def each_plainly(text: str, calls: Iterable[Sequence[object]]) -> list[Any]:
+    """What the plan itself gives for arguments of the same types and shapes: one plan serves them all."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(prepared, "native_program", lambda *_: None)
         patch.setattr(policy, "mode", lambda: policy.Mode.OFF)
-        return rho.compile(text)(*arguments)
+        function = rho.compile(text)
+        return [function(*arguments) for arguments in calls]
 
 
 def same(left: Any, right: Any) -> bool:

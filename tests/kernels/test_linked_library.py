@@ -14,7 +14,7 @@ from rho.backend.run.native.program import OTHER
 from rho.backend.run.sites import Site
 from rho.shell.embedding.functions import Function
 
-from .test_linked import linked, plainly, same
+from .test_linked import each_plainly, linked, plainly, same
 
 pytest.importorskip("llvmlite")
 pytestmark = pytest.mark.skipif(native.native() is None, reason="no native calls in this Python")
@@ -76,7 +76,7 @@ def test_of_a_vector(text: str) -> None:
         for size in (0, 1, 2, 10) if text in FOLDS else (0, 1, 10, 1000):
             given = examples(size, dtype)
             try:
-                expected = [plainly(text, x) for x in given]
+                expected = each_plainly(text, [(x,) for x in given])
             except rho.RhoError:  # a type or a size that the function is not for
                 continue
             function = rho.compile(text)

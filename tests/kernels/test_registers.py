@@ -168,7 +168,7 @@ def test_sums_across_rows(kind: Kind, function: str, programs: list[Program]) ->
 def test_absent_items_do_not_fail(text: str, programs: list[Program], monkeypatch: pytest.MonkeyPatch) -> None:
     """A sum fills its last row up; what is computed there is no item, and no check of the program looks at it."""
     monkeypatch.setenv(policy.SWITCH, "always")
-    for shape in ((300,), (3, 4100), (7, 5000), (4100, 3), (60, 70), (2000, 40), (20, 5), (20, 8), (20, 200)):
+    for shape in ((300,), (3, 4100), (2, 5000), (4100, 3), (60, 70), (300, 40), (20, 5), (20, 8), (20, 200)):
         drawn = 1 / np.random.default_rng(1).integers(1, 9, shape).astype(np.float64)
         for reduced in ("+/", "+⌿"):
             core = checked(f"input x : f64[{' '.join(map(str, shape))}]\noutput r ← {reduced}{text}")
