@@ -15,7 +15,6 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 from share import repeats
 
-from rho.backend.reference.counting import count_reads
 from rho.backend.run.values import Array
 from rho.lang.diagnostics import Refused, RunFailed
 from rho.lang.source import Source
@@ -24,6 +23,7 @@ from rho.typechecker.core import Core
 from rho.typechecker.elements import Kind
 from rho.typechecker.quantities.demand import demands_of
 
+from .counting import count_reads
 from .random_programs import programs
 
 EXAMPLES = repeats(2500)

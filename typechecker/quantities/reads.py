@@ -4,7 +4,7 @@ A *view* (transpose, reverse, rotate, spread, slice, windows, a reshape that kee
 demand on to its operand; every other op runs once if it is demanded at all, makes its result, and reads its operands as
 below.  Ops with blocks (`Lift Loop Fold FoldScan Branch`) are in `demand`, not here.
 
-Neighbours: `typechecker.core` (the ops), `demand` (the walk), `backend.reference.counting` (counts the same thing).
+Neighbours: `typechecker.core` (the ops), `demand` (the walk), `tests/typechecker/counting.py` (counts the same thing).
 """
 
 from __future__ import annotations

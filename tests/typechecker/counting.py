@@ -16,17 +16,17 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ...typechecker import core as c
-from ...typechecker.core import Block, Core, Payload, ValueId
-from ...typechecker.elements import Kind
-from ...typechecker.quantities.demand import prints
-from ...typechecker.quantities.reads import Setting, plain_operands
-from ...typechecker.sizes import SizeVariable
-from ..run.values import Array, Results
-from . import selection, structure
-from .indexing import assemble, cells, offset, positions
-from .interpret import Machine, execute_program, results_of
-from .operations import replicated
+from rho.backend.reference import selection, structure
+from rho.backend.reference.indexing import assemble, cells, offset, positions
+from rho.backend.reference.interpret import Machine, execute_program, results_of
+from rho.backend.reference.operations import replicated
+from rho.backend.run.values import Array, Results
+from rho.typechecker import core as c
+from rho.typechecker.core import Block, Core, Payload, ValueId
+from rho.typechecker.elements import Kind
+from rho.typechecker.quantities.demand import prints
+from rho.typechecker.quantities.reads import Setting, plain_operands
+from rho.typechecker.sizes import SizeVariable
 
 
 @dataclass(frozen=True, slots=True)
