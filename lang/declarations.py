@@ -20,7 +20,7 @@ from .reading_clauses import AS_WRITTEN, Form, Reading, has_time
 from .sequences import bind_array, expression_of
 from .source import Span
 from .statements import bind_assignment
-from .targets import checked_name
+from .targets import allowed_name, checked_name
 from .tokens import Token
 from .type_expressions import TypeReader
 from .units import Binding
@@ -86,9 +86,9 @@ def bind_declaration(binding: Binding, text: str) -> tree.Statement:
             return _use(binding, span, children[0])
         case "schedule":
             return tree.Schedule(span, _directives(binding, children[0]))
-    target = _target(binding, children[0])
     match node.expr_name:
         case "input":
+            target = _target(binding, children[0])
             found = {child.expr_name: child for child in children}
             path = found.get("path")
             type_ = types.type(found["type"])
@@ -100,12 +100,12 @@ def bind_declaration(binding: Binding, text: str) -> tree.Statement:
             )  # fmt: skip
         case "param":
             default = _expression(binding, children[1])
-            return tree.Param(span, target, default, types.where(children[2:]))
+            return tree.Param(span, _target(binding, children[0]), default, types.where(children[2:]))
         case _:
             shown = [child for child in children if child.expr_name == "shown"]
             clauses = [child for child in children if child.expr_name == "as"]
             value = _expression(binding, (shown or children)[0])
-            return tree.Output(span, target, value, _reading(binding, types, clauses))
+            return tree.Output(span, _target(binding, children[0]), value, _reading(binding, types, clauses))
 
 
 def _reading(binding: Binding, types: TypeReader, clauses: list[Node]) -> Reading:
@@ -165,7 +165,7 @@ def _unquoted(node: Node) -> str:
 
 def _typed(binding: Binding, name: str, span: Span, types: TypeReader, node: Node) -> tree.Statement:
     """`name : …`: a signature if it has an arrow, else the annotation of this or the next binding of the name."""
-    target = checked_name(binding, Token(TokenKind.NAME, 0, len(name), name))
+    target = tree.StatedName(*allowed_name(binding, Token(TokenKind.NAME, 0, len(name), name)))
     children = node.children
     if node.expr_name == "signature":
         parameters = [types.parameter(child) for child in children if child.expr_name == "parameter"]
@@ -208,7 +208,7 @@ def _use(binding: Binding, span: Span, node: Node) -> tree.Use:
         name = called(path)
         if re.fullmatch(NAME, name) is None:
             raise binding.problem(Code.E010, f"a module is called by its file's name, and `{name}` is not a name", place)
-        target = tree.NameTarget(place, name)
+        target = checked_name(binding, Token(TokenKind.NAME, node.start, node.end, name))
     if binding.modules is not None and binding.modules(path or name) is None:
         raise binding.problem(Code.E019, f"there is no module `{path or name}`", place)
     return tree.Use(span, target, path)

@@ -9,16 +9,16 @@ from dataclasses import replace
 
 from . import tree
 from .codes import Code
+from .definitions import NameClass
 from .diagnostics import Diagnostic
 from .lexer import TokenKind
 from .problems import Problem
 from .resolution.classes import is_assignment
-from .resolution.symbols import Names, Scope
+from .resolution.symbols import Names
 from .resolution.walk import Walk
 from .sequences import bind_array, bind_value, expression_of, need_array
 from .statements import bind_assignment, failed_names, refuse_bare_names
 from .tokens import Token, mentions, split_at
-from .tree import NameClass
 from .units import Binding, Unit, UnitKind
 
 Tokens = tuple[Token, ...]
@@ -32,9 +32,12 @@ def bind_braces(binding: Binding, token: Token) -> Unit:
     dyadic = mentions(token.items, "⍵⍵")
     if not dyadic and not mentions(token.items, "⍺⍺"):
         body, depth = _body(binding, token)
-        dfn = tree.Dfn(binding.of(token), body, mentions(token.items, "⍺"))
+        captures = binding.names.captures[binding.base + token.start]
+        dfn = tree.Dfn(binding.of(token), body, mentions(token.items, "⍺"), captures)
         return Unit(UnitKind.FUNCTION, token.start, token.end, "", dfn, depth + 1)
-    operator = tree.OperatorDfn(binding.of(token), dyadic, token, _home(binding, token))
+    home = binding.names.homes[binding.base + token.start]
+    inside = replace(binding, names=Names(home), place=None)
+    operator = tree.OperatorDfn(binding.of(token), dyadic, token, tuple(home.symbols.values()), inside)
     _try_out(binding, operator)
     return Unit(UnitKind.OPERATOR, token.start, token.end, "dyadic" if dyadic else "monadic", operator, 1)
 
@@ -49,7 +52,7 @@ def bind_operator(
     home, token = dfn.scope, dfn.parsed
     assert isinstance(home, Binding) and isinstance(token, Token)
     operands = {"⍺⍺": left_class} if right_class is None else {"⍺⍺": left_class, "⍵⍵": right_class}
-    top = Scope(depth=home.names.top.depth, symbols=home.names.top.symbols, quiet=set(home.names.top.quiet))
+    top = replace(home.names.top, quiet=set(home.names.top.quiet))
     binding = replace(home, names=Names(top), diagnostics=[], broken=set(home.broken), trials=home.trials + 1)
     Walk(binding, dfn.span, {}).body(token, top.inner(operands))
     try:
@@ -58,12 +61,7 @@ def bind_operator(
         if problem.diagnostic is not None:
             binding.diagnostics.append(problem.diagnostic)
         return None, tuple(binding.diagnostics)
-    return tree.Dfn(dfn.span, body, mentions(token.items, "⍺")), ()
-
-
-def _home(binding: Binding, token: Token) -> Binding:
-    """What the names of an operator stand for where it is written."""
-    return replace(binding, names=Names(binding.names.homes[binding.base + token.start]), place=None)
+    return tree.Dfn(dfn.span, body, mentions(token.items, "⍺"), dfn.captures), ()
 
 
 def _try_out(binding: Binding, operator: tree.OperatorDfn) -> None:

@@ -7,14 +7,14 @@ import re
 from . import tree
 from .codes import Code
 from .cycles import cycle_through
-from .diagnostics import Label
+from .definitions import Argument, Definition, NameClass, Symbol
+from .diagnostics import Diagnostic, Label
 from .lexer import TokenKind
 from .primitives import by_name, nearest, suggest
 from .primitives import rows as rows_of
 from .problems import Problem
 from .source import Span
 from .tokens import Token
-from .tree import NameClass
 from .units import Binding, Unit, UnitKind, replacing
 from .unreadable import LOOKALIKES
 from .vocabulary import CONVERSIONS, FUNCTIONS, RESERVED, SYSTEM_CONSTANTS
@@ -39,22 +39,33 @@ def bind_name(binding: Binding, token: Token) -> Unit:
         raise Problem(None)
     if meaning is None:
         raise _unknown_name(binding, token)
-    if meaning.name_class is None:
+    if meaning.own and meaning.symbol is not None:
+        raise _calls_itself(binding, token, meaning.symbol)
+    if meaning.symbol is None or meaning.name_class is None:
         raise Problem(None)
-    return _unit(binding, token, meaning.name_class)
+    return _unit(binding, token, meaning.name_class, meaning.symbol)
 
 
-def _unit(binding: Binding, token: Token, name_class: NameClass) -> Unit:
+def _calls_itself(binding: Binding, token: Token, symbol: Symbol) -> Problem:
+    name, span = token.text, binding.of(token)
+    return Problem(Diagnostic(
+        Code.E600, f"`{name}` calls itself ({name} → {name}); every program must end, so there is no recursion", span,
+        label="the call", labels=(Label(symbol.span, f"`{name}` is defined here"),),
+        notes=("use a loop with a bound `f⍣n`, a reduction `f/` or a scan `f\\`",),
+    ))  # fmt: skip
+
+
+def _unit(binding: Binding, token: Token, name_class: NameClass, definition: Definition) -> Unit:
     span, name = binding.of(token), token.text
     match name_class:
         case NameClass.ARRAY:
-            return Unit(UnitKind.ARRAY, token.start, token.end, name, tree.Name(span, name), 1)
+            return Unit(UnitKind.ARRAY, token.start, token.end, name, tree.Name(span, name, definition), 1)
         case NameClass.FUNCTION:
-            return Unit(UnitKind.FUNCTION, token.start, token.end, name, tree.FunctionName(span, name), 1)
+            return Unit(UnitKind.FUNCTION, token.start, token.end, name, tree.FunctionName(span, name, definition), 1)
         case NameClass.MONADIC_OPERATOR:
-            return Unit(UnitKind.OPERATOR, token.start, token.end, "monadic", tree.OperatorName(span, name), 1)
+            return Unit(UnitKind.OPERATOR, token.start, token.end, "monadic", tree.OperatorName(span, name, definition), 1)
         case NameClass.DYADIC_OPERATOR:
-            return Unit(UnitKind.OPERATOR, token.start, token.end, "dyadic", tree.OperatorName(span, name), 1)
+            return Unit(UnitKind.OPERATOR, token.start, token.end, "dyadic", tree.OperatorName(span, name, definition), 1)
         case NameClass.MODULE:
             raise binding.problem(Code.E001, f"`{name}` is a module; write `{name}.` and the name of something in it", span)
 
@@ -65,7 +76,7 @@ def _argument(binding: Binding, token: Token) -> Unit:
     if meaning is None or meaning.name_class is None:
         whose = "user operator" if name in ("⍺⍺", "⍵⍵") else "dfn `{…}`"
         raise binding.problem(Code.E001, f"`{name}` is the {_ARGUMENTS[name]} of a {whose}, and this is not in one", span)
-    return _unit(binding, token, meaning.name_class)
+    return _unit(binding, token, meaning.name_class, Argument(name))
 
 
 def _unknown_name(binding: Binding, token: Token) -> Problem:
@@ -169,19 +180,20 @@ def is_member(binding: Binding, tokens: tuple[Token, ...], at: int) -> bool:
 def bind_member(binding: Binding, module: Token, member: Token) -> Unit:
     """`module.member`."""
     span = binding.span(module.start, member.end)
-    meaning = binding.meaning(member)
     start, end, text = module.start, member.end, f"{module.text}.{member.text}"
+    found, meaning = binding.meaning(module), binding.meaning(member)
+    assert found is not None and found.symbol is not None
+    name = (span, module.text, member.text, found.symbol)
     match None if meaning is None else meaning.name_class:
         case NameClass.ARRAY:
-            return Unit(UnitKind.ARRAY, start, end, text, tree.Member(span, module.text, member.text), 1)
+            return Unit(UnitKind.ARRAY, start, end, text, tree.Member(*name), 1)
         case NameClass.FUNCTION:
-            return Unit(UnitKind.FUNCTION, start, end, text, tree.FunctionMember(span, module.text, member.text), 1)
+            return Unit(UnitKind.FUNCTION, start, end, text, tree.FunctionMember(*name), 1)
         case NameClass.MONADIC_OPERATOR:
-            return Unit(UnitKind.OPERATOR, start, end, "monadic", tree.OperatorMember(span, module.text, member.text), 1)
+            return Unit(UnitKind.OPERATOR, start, end, "monadic", tree.OperatorMember(*name), 1)
         case NameClass.DYADIC_OPERATOR:
-            return Unit(UnitKind.OPERATOR, start, end, "dyadic", tree.OperatorMember(span, module.text, member.text), 1)
-    found = binding.meaning(module)
-    path = found.symbol.path if found is not None and found.symbol is not None else module.text
+            return Unit(UnitKind.OPERATOR, start, end, "dyadic", tree.OperatorMember(*name), 1)
+    path = found.symbol.path
     meant = nearest(member.text, (binding.modules(path) if binding.modules is not None else None) or ())
     hint = f"; did you mean `{module.text}.{meant}`?" if meant else ""
     fixes = replacing(f"write `{meant}`", binding.of(member), meant) if meant else ()

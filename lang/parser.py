@@ -9,13 +9,14 @@ again with `remembered` statements pays only for what changed.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cache, cached_property
 from itertools import pairwise
 
 from . import tree
 from .codes import Code
 from .declarations import bind_declaration, is_declaration
+from .definitions import KINDS, NameClass, Symbol
 from .dfns import bind_braces, control_word
 from .diagnostics import Diagnostic
 from .lexer import NAME, TokenKind
@@ -25,7 +26,7 @@ from .records import dataclass
 from .remembered import Statements
 from .resolution.classes import is_assignment
 from .resolution.declared import declaration, finish
-from .resolution.symbols import KINDS, Index, ModuleNames, Names, Symbol
+from .resolution.symbols import Index, ModuleNames, Names
 from .resolution.walk import Walk
 from .sequences import bind_value, expression_of
 from .source import Source, Span
@@ -33,7 +34,6 @@ from .spelling import Spelled, spell
 from .splitter import MARGIN, Piece, split_statements
 from .statements import bind_assignment, failed_names, refuse_bare_names
 from .tokens import read
-from .tree import NameClass
 from .units import Binding, UnitKind
 from .unreadable import read_statement
 
@@ -99,14 +99,16 @@ def parse(
         spelled, bind_braces, found, modules=modules, definitions=definitions, diagnostics=list(spelled.diagnostics)
     )
     statements: list[tree.Statement] = []
+    uses: list[Collection[Symbol]] = []
     for piece in pieces if origin is None else pieces[1:]:
         binding.base = piece.start
         statement = _read(binding, piece, {}) if remembered is None else remembered.bind(binding, piece, _read)
         if statement is not None:
             statements.append(statement)
+            uses.append(found.added[-1].uses)
     finish(binding, pieces)
     diagnostics = tuple(sorted(binding.diagnostics, key=lambda diagnostic: diagnostic.span.start))
-    return Parsed(tree.Program(span, tuple(statements), origin or 0), diagnostics, found, spelled, tuple(pieces))
+    return Parsed(tree.Program(span, tuple(statements), origin or 0, tuple(uses)), diagnostics, found, spelled, tuple(pieces))
 
 
 def _read(binding: Binding, piece: Piece, before: dict[str, list[Symbol]]) -> tree.Statement | None:

@@ -17,14 +17,14 @@ from dataclasses import field, fields, is_dataclass
 from typing import Any, TypeAlias
 
 from . import tree
+from .definitions import NameClass, Symbol
 from .lexer import NAME
 from .recent import Recent
 from .records import dataclass
-from .resolution.symbols import Added, Declared, Names, Symbol
+from .resolution.symbols import Added, Declared, Names
 from .source import Place, PlacedSpan, Span
 from .spelling import Spelled
 from .splitter import Piece, split_again
-from .tree import NameClass
 from .units import Binding
 from .vocabulary import RESERVED
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from . import tree
 from .codes import Code
+from .definitions import NameClass
 from .lexer import TokenKind
 from .sequences import bind_value, expression_of
 from .targets import checked_name, target_of
 from .tokens import Token
-from .tree import NameClass
 from .units import Binding, UnitKind, replacing
 
 Tokens = tuple[Token, ...]

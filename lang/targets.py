@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from . import tree
 from .codes import Code
-from .lexer import TokenKind
+from .definitions import Argument
+from .lexer import ARGUMENTS, TokenKind
+from .source import Span
 from .tokens import Token
 from .units import Binding
 from .vocabulary import RESERVED
@@ -28,9 +30,19 @@ def target_of(binding: Binding, token: Token) -> tree.Target:
 
 
 def checked_name(binding: Binding, token: Token) -> tree.NameTarget:
+    span, name = allowed_name(binding, token)
+    if name in ARGUMENTS:
+        return tree.NameTarget(span, name, Argument(name))
+    meaning = binding.meaning(token)
+    assert meaning is not None and meaning.symbol is not None
+    return tree.NameTarget(span, name, meaning.symbol)
+
+
+def allowed_name(binding: Binding, token: Token) -> tuple[Span, str]:
+    """A name that may get a value, else E010 or E014."""
     name, span = token.text, binding.of(token)
     if name in RESERVED:
         raise binding.problem(Code.E014, f"`{name}` is a reserved word and cannot be a name", span)
     if name in ("⍺⍺", "⍵⍵"):
         raise binding.problem(Code.E010, f"`{name}` is an operand and cannot be given a value", span)
-    return tree.NameTarget(span, name)
+    return span, name

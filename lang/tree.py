@@ -11,22 +11,14 @@ Invariants: numbers are Python `int`, `float` or `complex` as written; glyphs ar
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import field
-from enum import Enum
 from typing import TypeAlias
 
+from .definitions import Definition, Symbol
 from .reading_clauses import AS_WRITTEN, Reading
 from .records import dataclass
 from .source import Span
-
-
-class NameClass(Enum):
-    ARRAY = "array"
-    FUNCTION = "function"
-    MONADIC_OPERATOR = "monadic operator"
-    DYADIC_OPERATOR = "dyadic operator"
-    MODULE = "module"
-
 
 # ---------------------------------------------------------------- expressions (arrays, tuples)
 
@@ -80,6 +72,7 @@ class Name:
 
     span: Span
     name: str
+    definition: Definition = field(compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +82,7 @@ class Member:
     span: Span
     module: str
     name: str
+    definition: Symbol = field(compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +217,7 @@ class FunctionName:
 
     span: Span
     name: str
+    definition: Definition = field(compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,6 +227,7 @@ class FunctionMember:
     span: Span
     module: str
     name: str
+    definition: Symbol = field(compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,6 +237,7 @@ class Dfn:
     span: Span
     body: tuple[Statement, ...]
     uses_alpha: bool
+    captures: tuple[Symbol, ...] = field(compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,6 +288,7 @@ class OperatorCall:
 class OperatorName:
     span: Span
     name: str
+    definition: Definition = field(compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,6 +296,7 @@ class OperatorMember:
     span: Span
     module: str
     name: str
+    definition: Symbol = field(compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,6 +311,7 @@ class OperatorDfn:
     span: Span
     dyadic: bool
     parsed: object
+    captures: tuple[Symbol, ...] = field(compare=False, repr=False)
     scope: object = field(compare=False, repr=False)
 
 
@@ -326,6 +326,7 @@ Operator: TypeAlias = OperatorName | OperatorMember | OperatorDfn
 class SizeName:
     span: Span
     name: str
+    definition: Symbol | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -424,6 +425,15 @@ class Parameter:
 class NameTarget:
     span: Span
     name: str
+    definition: Definition = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class StatedName:
+    """The name whose next binding has the type that is stated."""
+
+    span: Span
+    name: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -496,7 +506,7 @@ class Signature:
     """`name : [ρ] τ → [ρ] τ → τ where φ`; `left` is None for a monadic function."""
 
     span: Span
-    target: NameTarget
+    target: StatedName
     left: Parameter | None
     right: Parameter
     result: TypeExpression
@@ -508,7 +518,7 @@ class Annotation:
     """`name : τ where φ` without arrow or value: the type of the next binding of that name."""
 
     span: Span
-    target: NameTarget
+    target: StatedName
     type: TypeExpression
     where: tuple[Fact, ...]
 
@@ -599,8 +609,10 @@ Statement: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A bound file.  `index_origin` is 0, or 1 when the first statement is `⎕IO←1` (which is then dropped)."""
+    """A bound file.  `index_origin` is 0, or 1 when the first statement is `⎕IO←1` (which is then dropped); `uses` has for each
+    statement the bindings of the file that it reads or changes."""
 
     span: Span
     statements: tuple[Statement, ...]
     index_origin: int
+    uses: tuple[Collection[Symbol], ...] = field(default=(), compare=False, repr=False)

@@ -101,7 +101,8 @@ class TypeReader:
                     raise self.binding.problem(Code.E302, "this size does not fit i64", self.span(node))
                 return tree.SizeNumber(self.span(node), int(text))
             case "name":
-                return tree.SizeName(self.span(node), node.text)
+                stands = self.binding.names.meanings.get(self.binding.base + node.start)
+                return tree.SizeName(self.span(node), node.text, None if stands is None else stands.symbol)
             case _:
                 (inner,) = node.children
                 return self.size(inner)

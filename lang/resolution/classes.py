@@ -6,9 +6,9 @@ item tells.
 
 from __future__ import annotations
 
+from ..definitions import NameClass
 from ..lexer import TokenKind
 from ..tokens import Token, mentions, split_at
-from ..tree import NameClass
 from ..vocabulary import CONVERSIONS, DYADIC_OPERATORS, FUNCTIONS
 from .symbols import ModuleNames, Scope
 

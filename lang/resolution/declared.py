@@ -10,14 +10,14 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from ..declarations import keyword_of
+from ..definitions import NameClass, Symbol, SymbolKind
 from ..lexer import ARGUMENTS, COMMENT, NAME, TEXT, WORD_END, TokenKind
 from ..module_names import called
 from ..primitives import ELEMENT_NAMES
 from ..splitter import Piece
 from ..tokens import Token, read
-from ..tree import NameClass
 from ..units import Binding
-from .symbols import Access, Declared, Mention, Symbol, SymbolKind
+from .symbols import Access, Declared, Meaning, Mention
 from .walk import Walk
 
 _WORD = re.compile(NAME)
@@ -44,15 +44,13 @@ def _use(walk: Walk, text: str, start: int) -> None:
     path = re.compile(TEXT).search(text, start)
     if path is not None:
         file = path.group()[1:-1]
-        name = called(file)
-        span = walk.between(path.start(), path.end())
+        name = Token(TokenKind.NAME, path.start(), path.end(), called(file))
     else:
         word = _WORD.search(text, start)
         if word is None:
             return
-        name = file = word.group()
-        span = walk.span(_token(word))
-    symbol = walk.create(walk.found.top, name, NameClass.MODULE, span)
+        name, file = _token(word), word.group()
+    symbol = walk.create(walk.found.top, name, NameClass.MODULE)
     symbol.path = file
     walk.enter(walk.found.top, symbol)
 
@@ -92,9 +90,9 @@ def _named(walk: Walk, text: str, start: int, keyword: str) -> None:
         known = walk.found.pending.get(name.text)
         walk.found.pending[name.text] = Declared((*(() if known is None else known.spans), walk.span(name)))
     if keyword not in ("param", "output"):
-        _sizes(walk, text, name.end, type_end, local)
+        _sizes(walk, text, name.end, type_end, local, values=keyword != "input")
     if where is not None:
-        _sizes(walk, text, where, len(text), local)
+        _sizes(walk, text, where, len(text), local, values=True)
 
 
 def _cut(text: str, start: int) -> tuple[int | None, int | None]:
@@ -108,11 +106,11 @@ def _cut(text: str, start: int) -> tuple[int | None, int | None]:
     return gets, where
 
 
-def _sizes(walk: Walk, text: str, start: int, end: int, local: dict[str, Symbol] | None) -> None:
-    """The sizes and element variables between two places; `local` are those of a signature."""
+def _sizes(walk: Walk, text: str, start: int, end: int, local: dict[str, Symbol] | None, *, values: bool) -> None:
+    """The sizes and element variables between two places; `local` are those of a signature, `values`: integers may be sizes."""
     walk.shift += start
     for name, kind in _sizes_in(text[start:end]):
-        _size(walk, name, kind, local)
+        _size(walk, name, kind, local, values=values and local is None)
     walk.shift -= start
 
 
@@ -132,12 +130,13 @@ def _sizes_in(text: str) -> tuple[tuple[Token, SymbolKind], ...]:
     return tuple(found)
 
 
-def _size(walk: Walk, name: Token, kind: SymbolKind, local: dict[str, Symbol] | None) -> None:
-    param = walk.found.top.symbols.get(name.text)
+def _size(walk: Walk, name: Token, kind: SymbolKind, local: dict[str, Symbol] | None, *, values: bool) -> None:
+    value = walk.found.top.symbols.get(name.text)
     known = walk.found.sizes if local is None else local
     span = walk.span(name)
-    if param is not None and param.kind is SymbolKind.PARAM:
-        walk.mention(param, span, Access.READ)
+    is_value = values and name.text not in known and value is not None and value.name_class is NameClass.ARRAY
+    if value is not None and (is_value or value.kind is SymbolKind.PARAM):
+        walk.stands(name, Meaning(value, value.name_class), walk.found.top, Access.READ)
     elif name.text in known:
         walk.mention(known[name.text], span, Access.READ)
     else:

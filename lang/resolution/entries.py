@@ -11,15 +11,15 @@ from enum import Enum
 from itertools import pairwise
 
 from ..declarations import is_declaration, keyword_of
+from ..definitions import NameClass, Symbol, SymbolKind
 from ..lexer import TokenKind, lexemes
 from ..parser import index_origin, parse
 from ..source import Source, Span
 from ..spelling import spell
 from ..splitter import Piece, split_statements
 from ..tokens import read
-from ..tree import NameClass
 from .classes import is_assignment
-from .symbols import Access, Mention, Symbol, SymbolKind
+from .symbols import Access, Mention
 
 _GIVEN = {
     SymbolKind.FUNCTION: NameClass.FUNCTION, SymbolKind.OPERATOR: NameClass.MONADIC_OPERATOR, SymbolKind.MODULE: NameClass.MODULE,

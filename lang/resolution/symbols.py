@@ -8,31 +8,14 @@ from dataclasses import field
 from enum import Enum
 from typing import NamedTuple, TypeAlias
 
+from ..definitions import NameClass, Symbol
 from ..records import dataclass
 from ..source import Span
 from ..spelling import Spelled
 from ..splitter import Piece
-from ..tree import NameClass
 
 ModuleNames: TypeAlias = Callable[[str], Mapping[str, NameClass] | None]
 """Names and classes a module exports, by library name (`stats`) or path (`./geometry.rho`); None if there is no such module."""
-
-
-class SymbolKind(Enum):
-    ARRAY = "array"
-    FUNCTION = "function"
-    OPERATOR = "operator"
-    MODULE = "module"
-    INPUT = "input"
-    PARAM = "param"
-    SIZE = "size"
-    ELEMENT = "element type"
-
-
-KINDS = {
-    NameClass.ARRAY: SymbolKind.ARRAY, NameClass.FUNCTION: SymbolKind.FUNCTION, NameClass.MODULE: SymbolKind.MODULE,
-    NameClass.MONADIC_OPERATOR: SymbolKind.OPERATOR, NameClass.DYADIC_OPERATOR: SymbolKind.OPERATOR,
-}  # fmt: skip
 
 
 class Access(Enum):
@@ -42,23 +25,6 @@ class Access(Enum):
     CHANGE = "gives a part of it another value"
     DECLARE = "states its type"
     READ = "reads"
-
-
-@dataclass(slots=True, eq=False)
-class Symbol:
-    """One binding.  `span` is the name where it is bound, `statement` the top-level statement that binds it, after which it is in
-    scope; `path` is what `use` says of a module; `given`: it was in scope before the text.  From version to version of a text the
-    binding of a name that stays of one kind is the same symbol."""
-
-    name: str
-    kind: SymbolKind
-    name_class: NameClass
-    span: Span
-    statement: Span
-    depth: int = 0
-    path: str = ""
-    declared: Span | None = None
-    given: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,10 +46,11 @@ class Declared:
 
 class Meaning(NamedTuple):
     """What a name stands for where it is written: its binding, if it is not an argument, and its class; a class of None marks one
-    whose binding failed, so that its uses stay quiet."""
+    whose binding failed, so that its uses stay quiet.  `own`: it stands in a dfn that the binding is to name."""
 
     symbol: Symbol | None
     name_class: NameClass | None
+    own: bool = False
 
 
 class Unseen(NamedTuple):
@@ -101,7 +68,7 @@ class Scope:
 
     `own` is the function that the current statement binds: dfns inside the statement see it before any older binding,
     so mentioning it there is recursion.  `operands` are the classes of `⍺⍺` and `⍵⍵`, which reach into no inner dfn.
-    `quiet` are names whose binding failed.
+    `quiet` are names whose binding failed, `captures` the bindings of blocks around that are mentioned in this one.
     """
 
     parent: Scope | None = None
@@ -111,10 +78,24 @@ class Scope:
     operands: Mapping[str, NameClass] = field(default_factory=dict)
     own: Symbol | None = None
     quiet: set[str] = field(default_factory=set)
+    captures: dict[Symbol, None] = field(default_factory=dict)
 
     def inner(self, operands: Mapping[str, NameClass] | None = None) -> Scope:
         """The scope of a dfn's body."""
         return Scope(self, self.depth + 1, operands=operands or {})
+
+    def branch(self) -> Scope:
+        """The scope of a guard's value: what it binds is seen in it alone."""
+        return Scope(
+            self.parent, self.depth, dict(self.symbols), self.bound, self.operands, self.own, set(self.quiet), self.captures
+        )
+
+    def capture(self, symbol: Symbol) -> None:
+        """A binding is mentioned here: blocks inside the one that binds it take it along."""
+        scope: Scope | None = self
+        while scope is not None and scope.depth > symbol.depth:
+            scope.captures[symbol] = None
+            scope = scope.parent
 
     def enter(self, symbol: Symbol) -> None:
         """In scope from here on."""
@@ -126,7 +107,7 @@ class Scope:
         scope: Scope | None = self
         while scope is not None:
             if scope is not self and scope.own is not None and scope.own.name == name:
-                return Meaning(scope.own, scope.own.name_class)
+                return Meaning(scope.own, scope.own.name_class, own=True)
             if name in scope.quiet:
                 return Meaning(scope.symbols.get(name), None)
             if (symbol := scope.symbols.get(name)) is not None:
@@ -148,19 +129,27 @@ class Scope:
 
     def only(self, names: frozenset[str]) -> Scope:
         """The scope as it is now, for some names."""
-        found = {name: meaning for name in names if (meaning := self.find(name)) is not None}
         kept = Scope(depth=self.depth)
-        kept.symbols = {name: symbol for name, (symbol, _) in found.items() if symbol is not None}
-        kept.quiet = {name for name, (_, name_class) in found.items() if name_class is None}
+        for name in names:
+            match self.find(name):
+                case Meaning(Symbol() as symbol, _, own=True):
+                    kept.parent = Scope(kept.parent, self.depth, own=symbol)
+                case Meaning(symbol, name_class):
+                    if symbol is not None:
+                        kept.symbols[name] = symbol
+                    if name_class is None:
+                        kept.quiet.add(name)
         return kept
 
 
 @dataclass(slots=True, eq=False)
 class Added:
-    """What one statement adds to the index; `bound` are the names that it binds at top level."""
+    """What one statement adds to the index; `bound` are the names that it binds at top level, `uses` the bindings of the
+    file that it reads or changes."""
 
     symbols: list[Symbol] = field(default_factory=list)
     bound: list[Symbol] = field(default_factory=list)
+    uses: dict[Symbol, None] = field(default_factory=dict)
     mentions: list[Mention] = field(default_factory=list)
     blocks: list[tuple[Span, Scope]] = field(default_factory=list)
 
@@ -172,7 +161,7 @@ class Names:
 
     The rest is of the statement that is being read.  `new` are the names that it brings in; by place are `meanings` of names,
     names that are `unseen` (not in scope), `starts` (how many tokens left of a `←` the function starts that stands there),
-    `homes` (what the names of an operator stand for, by its braces).
+    `homes` (what the names of an operator stand for, by its braces), `captures` (what a dfn takes from around it, by its braces).
     """
 
     top: Scope = field(default_factory=Scope)
@@ -183,11 +172,12 @@ class Names:
     unseen: dict[int, Unseen] = field(default_factory=dict)
     starts: dict[int, int] = field(default_factory=dict)
     homes: dict[int, Scope] = field(default_factory=dict)
+    captures: dict[int, tuple[Symbol, ...]] = field(default_factory=dict)
     new: list[str] = field(default_factory=list)
 
     def begin(self) -> Added:
         """A statement begins."""
-        for table in (self.meanings, self.unseen, self.starts, self.homes):
+        for table in (self.meanings, self.unseen, self.starts, self.homes, self.captures):
             table.clear()
         self.new.clear()
         self.added.append(Added())

@@ -10,14 +10,14 @@ Neighbours: `classes` (what class a value has), `declared` (statements with a gr
 
 from __future__ import annotations
 
+from ..definitions import KINDS, NameClass, Symbol, SymbolKind
 from ..lexer import ARGUMENTS, TokenKind
 from ..source import Span
 from ..tokens import Token, mentions, names_in, split_at
-from ..tree import NameClass
 from ..units import Binding
 from ..vocabulary import RESERVED
 from .classes import class_of_value, function_start, is_assignment, is_member, member_class
-from .symbols import KINDS, Access, Meaning, Mention, Scope, Symbol, SymbolKind, Unseen
+from .symbols import Access, Meaning, Mention, Scope, Unseen
 
 Tokens = tuple[Token, ...]
 
@@ -46,6 +46,8 @@ class Walk:
         return self.binding.base + self.shift + token.start
 
     def mention(self, symbol: Symbol, span: Span, access: Access, member: str | None = None) -> None:
+        if symbol.depth == 0 and access in (Access.READ, Access.CHANGE):
+            self.added.uses[symbol] = None
         self.added.mentions.append(Mention(span, symbol, access, member))
 
     def symbol(self, name: str, kind: SymbolKind, name_class: NameClass, span: Span, depth: int = 0) -> Symbol:
@@ -60,8 +62,9 @@ class Walk:
         self.added.symbols.append(known)
         return known
 
-    def create(self, scope: Scope, name: str, name_class: NameClass, span: Span, kind: SymbolKind | None = None) -> Symbol:
+    def create(self, scope: Scope, token: Token, name_class: NameClass, kind: SymbolKind | None = None) -> Symbol:
         """A new binding, its signature attached; not yet in scope."""
+        name, span = token.text, self.span(token)
         symbol = self.symbol(name, kind or KINDS[name_class], name_class, span, scope.depth)
         (scope.bound if scope.depth else self.added.bound).append(symbol)
         pending = self.found.pending.pop(name, None) if scope is self.found.top else None
@@ -69,11 +72,12 @@ class Walk:
             symbol.declared = declared
             self.mention(symbol, declared, Access.DECLARE)
         self.mention(symbol, span, Access.BIND)
+        self.found.meanings[self.at(token)] = Meaning(symbol, name_class)
         return symbol
 
     def bind(self, scope: Scope, token: Token, kind: SymbolKind | None = None) -> Symbol:
         """An array's name that is in scope from here on."""
-        symbol = self.create(scope, token.text, NameClass.ARRAY, self.span(token), kind)
+        symbol = self.create(scope, token, NameClass.ARRAY, kind)
         self.enter(scope, symbol)
         return symbol
 
@@ -134,6 +138,7 @@ class Walk:
             self.mention(symbol, self.span(member), access, member.text)
         if symbol is not None:
             self.mention(symbol, self.span(token), access)
+            scope.capture(symbol)
         return symbol
 
     def group(self, token: Token, scope: Scope) -> None:
@@ -148,11 +153,14 @@ class Walk:
 
     def braced(self, token: Token, scope: Scope) -> None:
         """A dfn: a block of its own."""
-        if mentions(token.items, "⍺⍺") or mentions(token.items, "⍵⍵"):
-            self.found.homes[self.at(token)] = scope.only(names_in(token.items))
         inner = scope.inner()
+        if mentions(token.items, "⍺⍺") or mentions(token.items, "⍵⍵"):
+            home = self.found.homes[self.at(token)] = inner.only(names_in(token.items))
+            for symbol in home.symbols.values():
+                inner.capture(symbol)
         self.added.blocks.append((self.span(token), inner))
         self.body(token, inner)
+        self.found.captures[self.at(token)] = tuple(inner.captures)
         inner.parent = None
 
     def body(self, token: Token, scope: Scope) -> None:
@@ -163,7 +171,7 @@ class Walk:
                 self.statement_of(part, scope)
             else:
                 self.sequence(part[:colon], scope)
-                self.sequence(part[colon + 1 :], scope)
+                self.sequence(part[colon + 1 :], scope.branch())
 
     def statement_of(self, tokens: Tokens, scope: Scope) -> None:
         """`name ← value`, the name of a function being known inside it; else an expression."""
@@ -173,7 +181,7 @@ class Walk:
         if name_class is NameClass.ARRAY or tokens[0].text in ARGUMENTS:
             self.sequence(tokens, scope)
             return
-        symbol = self.create(scope, tokens[0].text, name_class, self.span(tokens[0]))
+        symbol = self.create(scope, tokens[0], name_class)
         outer, scope.own = scope.own, symbol
         self.sequence(tokens[2:], scope)
         scope.own = outer

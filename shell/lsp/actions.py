@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from enum import Enum
 
 from ...lang.codes import Code
+from ...lang.definitions import Symbol, SymbolKind
 from ...lang.diagnostics import Diagnostic, Edit, Fix
-from ...lang.resolution.symbols import Symbol, SymbolKind
 from .documents import Document
 from .places import Change, Lines, Range, TextEdit
 from .reports import Report, reports

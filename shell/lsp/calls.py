@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ...lang.definitions import SymbolKind
 from ...lang.explain import uses
 from ...lang.primitives import Role, rows
-from ...lang.resolution.symbols import SymbolKind
 from .documents import Document
 from .hover import described, glyph_at, member_entry
 from .places import Position

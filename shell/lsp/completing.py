@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ...lang.declarations import is_declaration
+from ...lang.definitions import SymbolKind
 from ...lang.parser import parse
-from ...lang.resolution.symbols import SymbolKind
 from ..display.library import LibraryEntry
 from ..searching.completing import Candidate, Kind, Named, candidates
 from .documents import Document

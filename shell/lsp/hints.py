@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from enum import Enum
 
-from ...lang.resolution.symbols import Symbol, SymbolKind
+from ...lang.definitions import Symbol, SymbolKind
 from .documents import Document
 from .frames import frames
 from .places import Position, Range

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from ...lang.definitions import Symbol, SymbolKind
 from ...lang.diagnostics import RhoError
 from ...lang.lexer import TokenKind, lexemes
 from ...lang.primitives import rows
 from ...lang.reading_clauses import clause_words
-from ...lang.resolution.symbols import Mention, Symbol, SymbolKind
+from ...lang.resolution.symbols import Mention
 from ...lang.source import Source
 from ..display.library import LibraryEntry, entries_of
 from .documents import Document

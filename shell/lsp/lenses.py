@@ -11,8 +11,8 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, replace
 
+from ...lang.definitions import SymbolKind
 from ...lang.diagnostics import RhoError
-from ...lang.resolution.symbols import SymbolKind
 from .documents import Document
 from .hover import cost_of
 from .places import Range

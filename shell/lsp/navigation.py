@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from ...lang.definitions import Symbol, SymbolKind
 from ...lang.lexer import NAME
 from ...lang.parser import parse
-from ...lang.resolution.symbols import Access, Index, Mention, Symbol, SymbolKind
+from ...lang.resolution.symbols import Access, Index, Mention
 from ...lang.source import Source
 from ...lang.vocabulary import RESERVED
 from .documents import Document

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ...lang.definitions import Symbol, SymbolKind
 from ...lang.habits_told import unquoted
-from ...lang.resolution.symbols import Symbol, SymbolKind
 from .documents import Document
 from .places import Position, Range
 

@@ -9,8 +9,9 @@ from enum import Enum
 from typing import NamedTuple
 
 from ...lang import highlighting
+from ...lang.definitions import SymbolKind
 from ...lang.highlighting import WordClass
-from ...lang.resolution.symbols import Access, Mention, SymbolKind
+from ...lang.resolution.symbols import Access, Mention
 from .documents import Document
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ...lang.resolution.symbols import Symbol, SymbolKind
+from ...lang.definitions import Symbol, SymbolKind
 from ...typechecker.display import show_type
 from .documents import Document
 

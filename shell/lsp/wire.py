@@ -9,8 +9,8 @@ from typing import Any
 
 from lsprotocol import types as lsp
 
+from ...lang.definitions import SymbolKind
 from ...lang.diagnostics import Severity
-from ...lang.resolution.symbols import SymbolKind
 from ..searching.completing import Kind
 from . import places
 from .actions import Action

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ...lang.definitions import SymbolKind
 from ...lang.lexer import in_prose
-from ...lang.resolution.symbols import SymbolKind
 from ..display.library import LibraryEntry
 from ..searching.completing import Candidate, Named, candidates, entries
 

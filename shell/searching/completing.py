@@ -13,10 +13,10 @@ from enum import Enum
 from functools import lru_cache
 from typing import Protocol
 
+from ...lang.definitions import SymbolKind
 from ...lang.lexer import NAME, in_prose
 from ...lang.primitives import ELEMENT_NAMES, PRIMITIVES, RESERVED_WORDS, Primitive, Role
 from ...lang.reading_clauses import clause_words
-from ...lang.resolution.symbols import SymbolKind
 from ..display import library
 from ..display.library import LibraryEntry
 

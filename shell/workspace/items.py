@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias
 
-from ...lang.resolution.symbols import SymbolKind
+from ...lang.definitions import SymbolKind
 from ...lang.source import Span
 from ...typechecker.elements import Kind
 

@@ -8,9 +8,9 @@ from collections.abc import Callable
 import pytest
 
 from rho.lang import tree
+from rho.lang.definitions import NameClass
 from rho.lang.parser import Parsed, parse
 from rho.lang.source import Source
-from rho.lang.tree import NameClass
 
 
 def written(node: object) -> str:
@@ -36,10 +36,10 @@ def written(node: object) -> str:
             return "{" + " ⋄ ".join(map(written, node.body)) + ("|⍺}" if node.uses_alpha else "}")
         case tree.Evaluate():
             return written(node.value)
-        case tree.NameTarget():
+        case tree.NameTarget() | tree.StatedName():
             return node.name
         case _ if dataclasses.is_dataclass(node):
-            skipped = ("span", "path_span", "parsed", "scope")
+            skipped = ("span", "path_span", "parsed", "scope", "definition", "captures")
             fields = [getattr(node, field.name) for field in dataclasses.fields(node) if field.name not in skipped]
             return f"{type(node).__name__}({', '.join(map(written, fields))})"
         case _:

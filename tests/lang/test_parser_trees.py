@@ -10,8 +10,8 @@ import pytest
 
 from rho.lang import tree
 from rho.lang.binder import bind_operator
+from rho.lang.definitions import NameClass
 from rho.lang.parser import Parsed
-from rho.lang.tree import NameClass
 
 TREES = (
     ('1 2 ¯3.5 1e¯3 .5 5. 3J4 ∞ 1_000', '1 2 -3.5 0.001 0.5 5.0 (3+4j) inf 1000'),
@@ -83,10 +83,7 @@ TREES = (
     ('×/∘⍳5', '(<∘ </ ×> ⍳> 5)'),
     ('+/⍤1⊢2 2⍴1', '(<⍤ </ +> 1> (⊢ (2 2 ⍴ 1)))'),
     ('-∂3', '(<∂ -> 3)'),
-    ('f←{f ⍵-1}', 'BindFunction(f, {(f:f (n:⍵ - 1))})'),
-    ('f←{⍵}⋄f←{f ⍵}', 'BindFunction(f, {n:⍵}) / BindFunction(f, {(f:f n:⍵)})'),
     ('x←3⋄x←{x+⍵}5', 'BindArray(x, 3, ·) / BindArray(x, ({(n:x + n:⍵)} 5), ·)'),
-    ('f←{g←{f ⍵}⋄g ⍵}', 'BindFunction(f, {BindFunction(g, {(f:f n:⍵)}) ⋄ (f:g n:⍵)})'),
     ('1 2 3[1]', 'Index(1 2 3, [1])'),
     ('+/¨⍳3', '(<¨ </ +>> (⍳ 3))'),
     ('⊂1 2⌷3', '(⊂ (1 2 ⌷ 3))'),

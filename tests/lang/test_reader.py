@@ -16,11 +16,12 @@ from hypothesis import strategies as st
 from share import repeats, share
 
 from rho.lang import tree
+from rho.lang.definitions import SymbolKind
 from rho.lang.lexer import ARGUMENTS, TokenKind, lexemes
 from rho.lang.limits import MAXIMUM_NESTING
 from rho.lang.parser import parse
 from rho.lang.primitives import PRIMITIVES
-from rho.lang.resolution.symbols import Access, Index, SymbolKind
+from rho.lang.resolution.symbols import Access, Index
 from rho.lang.source import Source
 from rho.lang.spelling import spell
 from rho.lang.splitter import split_statements

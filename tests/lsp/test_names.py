@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from rho.lang.definitions import SymbolKind
 from rho.lang.parser import parse
-from rho.lang.resolution.symbols import Access, SymbolKind
+from rho.lang.resolution.symbols import Access
 from rho.lang.source import Source
 from rho.lang.tree import FunctionName, Name
 from rho.shell.display.library import STDLIB
@@ -53,6 +54,7 @@ def renamed(text: str, name: str = "new") -> str:
         ("a‸ ← 1\nb ← `iota a\n", "new ← 1\nb ← `iota new\n"),
         ("x ← 3\nschedule {\n  cpu { x‸ }\n}\n", "new ← 3\nschedule {\n  cpu { new }\n}\n"),
         ("s ← '𝔸𝔸' ⋄ x ← 1 ⋄ '𝔸' ⋄ x‸\n", "s ← '𝔸𝔸' ⋄ new ← 1 ⋄ '𝔸' ⋄ new\n"),
+        ("k‸ ← 3\ny : f64[k] ← 1.5 2 3\n", "new ← 3\ny : f64[new] ← 1.5 2 3\n"),
         ("y ← a‸ + (a ← 3) × 2\n", "y ← new + (new ← 3) × 2\n"),
     ],
 )

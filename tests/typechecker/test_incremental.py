@@ -8,10 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from share import repeats
 
+from rho.lang.definitions import Symbol
 from rho.lang.diagnostics import Diagnostic
 from rho.lang.parser import parse, parse_program
 from rho.lang.remembered import Statements
-from rho.lang.resolution.symbols import Index, Symbol
+from rho.lang.resolution.symbols import Index
 from rho.lang.source import Source, Span
 from rho.lang.spelling import spell
 from rho.lang.splitter import Piece, split_again, split_statements

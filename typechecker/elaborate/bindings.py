@@ -5,19 +5,21 @@ Neighbours: `programs` (whose statements these are), `definitions` (checks funct
 
 from __future__ import annotations
 
+from functools import partial
+
 from ...lang import tree
 from ...lang.codes import Code
 from ...lang.source import Span
 from ..obligations import Obligation
 from ..operands import Operand, Value
 from ..types import ArrayType
-from . import declarations, definitions, expressions, matching, recursion, resolve, type_expressions
+from . import declarations, definitions, expressions, matching, resolve, type_expressions
 from .context import Context
-from .environment import BrokenFunction, Scope
+from .environment import Frame
 
 
 def bind_array(
-    run: declarations.Elaboration, statement: tree.BindArray, scope: Scope,
+    run: declarations.Elaboration, statement: tree.BindArray, frame: Frame,
     declared: dict[str, tree.Signature | tree.Annotation],
 ) -> Value:  # fmt: skip
     """The value of `name ← e` or `(a b) ← e`, conformed to the type in front of it or in `declared`, which it leaves."""
@@ -31,25 +33,22 @@ def bind_array(
             ctx.error(Code.E011, f"`{target.name}` has a signature, but is bound to an array", given.span)
         else:
             annotation, where = given.type, given.where
-    wanted = (
-        None
-        if annotation is None
-        else type_expressions.declared(ctx, annotation, lambda n, s: declarations.size_name(ctx, n, s, scope))
-    )
+    sizes = partial(declarations.size_name, ctx, frame)
+    wanted = None if annotation is None else type_expressions.declared(ctx, annotation, sizes)
     if annotation is not None and wanted is None:
         value: Value = ctx.builder.poison(statement.span)
     elif isinstance(statement.value, tree.ArrayNotation) and not statement.value.items and isinstance(wanted, ArrayType):
         value = _empty(ctx, wanted, statement.value.span)
     else:
-        value = ctx.expression(ctx, statement.value, scope)
+        value = ctx.expression(ctx, statement.value, frame)
         if wanted is not None:
             if isinstance(value, Operand):
                 ctx.builder.wording.add(value.value, statement.value.span)
             what = f"`{target.name}`" if isinstance(target, tree.NameTarget) else "this binding"
             value = matching.conform(ctx, value, wanted, statement.value.span, what)
-    for fact, span in type_expressions.facts(ctx, where, lambda n, s: declarations.size_name(ctx, n, s, scope)):
+    for fact, span in type_expressions.facts(ctx, where, sizes):
         ctx.builder.require(Obligation(fact, Code.E201, span, f"{fact} does not hold"))
-    expressions.bind_target(ctx, target, declarations.apart(run, target, value), scope)
+    expressions.bind_target(ctx, target, declarations.apart(run, target, value), frame)
     return value
 
 
@@ -62,17 +61,14 @@ def _empty(ctx: Context, wanted: ArrayType, span: Span) -> Operand:
 
 
 def bind_function(
-    ctx: Context, statement: tree.BindFunction, scope: Scope, declared: dict[str, tree.Signature | tree.Annotation]
+    ctx: Context, statement: tree.BindFunction, frame: Frame, declared: dict[str, tree.Signature | tree.Annotation]
 ) -> None:
     """`name ← f`; a signature in `declared`, which it leaves, is checked against the function."""
     name = statement.target.name
     signature = declared.pop(name, None)
-    if recursion.refuse_recursion(ctx, name, statement.value, statement.target.span):
-        scope.bind(name, BrokenFunction(statement.span))
-        return
-    function = resolve.function(ctx, statement.value, scope, name)
+    function = resolve.function(ctx, statement.value, frame, name)
     if isinstance(signature, tree.Annotation):
         ctx.error(Code.E011, f"`{name}` is bound to a function; its type needs an arrow", signature.span)
     elif signature is not None:
-        function = definitions.define(ctx, signature, function, scope.now())
-    scope.bind(name, function)
+        function = definitions.define(ctx, signature, function, frame.file)
+    frame.bind(statement.target.definition, function)

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING
 
 from ...lang import tree
 from ...lang.codes import Code
+from ...lang.definitions import NameClass
 from ...lang.diagnostics import Diagnostic, Fix, Label, RhoError
 from ...lang.records import dataclass
 from ...lang.source import Source, Span
 from ..builder import Builder
 from ..core import ValueId
 from ..operands import Operand, TupleOperand, Value
-from .environment import FunctionValue, Module, Scope
+from .environment import Frame, FunctionValue, Module
 
 if TYPE_CHECKING:
     from .sites import Memory
@@ -29,7 +30,7 @@ NODE_BUDGET = 60_000  # about a second of work, and one node more for every char
 DEPTH_LIMIT = 2_000
 
 Load = Callable[[str, str | None], Source | None]
-Exports = dict[str, Mapping[str, tree.NameClass]]
+Exports = dict[str, Mapping[str, NameClass]]
 
 
 class Names(Enum):
@@ -54,7 +55,7 @@ class Context:
     load: Load
     strict: bool
     apply: Callable[[Context, FunctionValue, Value | None, Value, Span], Value]
-    expression: Callable[[Context, tree.Expression, Scope], Value]
+    expression: Callable[[Context, tree.Expression, Frame], Value]
     memory: Memory
     incremental: bool = False
     state: int = 0

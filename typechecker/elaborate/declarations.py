@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field, replace
+from functools import partial
 
 from ...lang import tree
 from ...lang.codes import Code
@@ -21,7 +22,7 @@ from ..sizes import Size, SizeOrigin, SizeVariable, variable
 from ..types import ArrayType
 from . import expressions, type_expressions
 from .context import Context, is_poisoned, leaves
-from .environment import Scope
+from .environment import Entry, Frame
 from .type_expressions import TupleType
 from .unseen import solved
 from .values import numbers
@@ -39,73 +40,76 @@ class Elaboration:
     scheduled: frozenset[str] = frozenset()
 
 
-def size_name(ctx: Context, name: str, span: Span, scope: Scope) -> Size | None:
+def size_name(ctx: Context, frame: Frame, node: tree.SizeName | tree.BoundedSize) -> Size | None:
     """A size the program knows: of an input, a param, or an integer whose size is known."""
-    which = scope.file.sizes.get(name) or scope.file.params.get(name)
-    if which is not None:
-        return variable(which)
-    entry = scope.lookup(name)
-    if isinstance(entry, Operand) and isinstance(entry.static, Size):
-        return entry.static
+    known = _known(node, frame)
+    if known is not None:
+        return known
+    name, entry = node.name, _value(node, frame)
     if isinstance(entry, Operand) and not entry.poisoned:
         message = f"`{name}` is {show_type(entry.type)}, and only a natural number known before the program runs is a size"
-        ctx.error(Code.E403, message, span, labels=(Label(ctx.builder.spans[entry.value], f"`{name}`"),))
+        ctx.error(Code.E403, message, node.span, labels=(Label(ctx.builder.spans[entry.value], f"`{name}`"),))
         return None
-    ctx.error(
-        Code.E001, f"there is no size `{name}`", span, notes=("sizes are introduced by the types of inputs and by `param`",)
-    )
+    notes = ("sizes are introduced by the types of inputs and by `param`",)
+    ctx.error(Code.E001, f"there is no size `{name}`", node.span, notes=notes)
     return None
 
 
-def _is_size(name: str, scope: Scope) -> bool:
-    if name in scope.file.sizes or name in scope.file.params:
-        return True
-    entry = scope.lookup(name)
-    return isinstance(entry, Operand) and isinstance(entry.static, Size)
+def _known(node: tree.SizeName | tree.BoundedSize, frame: Frame) -> Size | None:
+    which = frame.file.sizes.get(node.name) or frame.file.params.get(node.name)
+    if which is not None:
+        return variable(which)
+    entry = _value(node, frame)
+    return entry.static if isinstance(entry, Operand) and isinstance(entry.static, Size) else None
 
 
-def input(run: Elaboration, statement: tree.Input, scope: Scope, *, main: bool) -> None:
+def _value(node: tree.SizeName | tree.BoundedSize, frame: Frame) -> Entry | None:
+    """The value that is a size here."""
+    return frame.find(node.definition) if isinstance(node, tree.SizeName) and node.definition is not None else None
+
+
+def input(run: Elaboration, statement: tree.Input, frame: Frame, *, main: bool) -> None:
     ctx = run.ctx
-    name = statement.target.name
+    name, target = statement.target.name, statement.target.definition
     if not main:
         ctx.error(Code.E017, "a module has no inputs: pass data to its functions", statement.span)
-        scope.bind(name, ctx.builder.poison(statement.span))
+        frame.bind(target, ctx.builder.poison(statement.span))
         return
 
     if any(entry.name == name for entry in run.inputs):
         first = next(entry for entry in run.inputs if entry.name == name)
         labels = (Label(first.span, "the first one"),)
-        scope.bind(name, ctx.error(Code.E010, f"`{name}` is an input already", statement.target.span, labels=labels))
+        frame.bind(target, ctx.error(Code.E010, f"`{name}` is an input already", statement.target.span, labels=labels))
         return
 
-    def introduce(size: str, span: Span) -> Size | None:
-        if size in scope.file.params:
-            return variable(scope.file.params[size])
-        if size not in scope.file.sizes:
-            made = ctx.builder.size_variable(size, SizeOrigin.INPUT)
-            scope.file.sizes[size] = made
-            ctx.builder.sizes.spans[made] = (span, f"a size of `{name}`")
-        return variable(scope.file.sizes[size])
+    def introduce(size: tree.SizeName | tree.BoundedSize) -> Size | None:
+        if size.name in frame.file.params:
+            return variable(frame.file.params[size.name])
+        if size.name not in frame.file.sizes:
+            made = ctx.builder.size_variable(size.name, SizeOrigin.INPUT)
+            frame.file.sizes[size.name] = made
+            ctx.builder.sizes.spans[made] = (size.span, f"a size of `{name}`")
+        return variable(frame.file.sizes[size.name])
 
     type_ = type_expressions.declared(ctx, statement.type, introduce)
     if type_ is None:
-        scope.bind(name, ctx.builder.poison(statement.span))
+        frame.bind(target, ctx.builder.poison(statement.span))
         return
     if isinstance(type_, TupleType):
-        scope.bind(name, ctx.error(Code.E305, "an input is one array, not a tuple", statement.type.span))
+        frame.bind(target, ctx.error(Code.E305, "an input is one array, not a tuple", statement.type.span))
         return
     if not _readable(ctx, statement, type_):
-        scope.bind(name, ctx.builder.poison(statement.span))
+        frame.bind(target, ctx.builder.poison(statement.span))
         return
     value = ctx.builder.fresh(type_, statement.target.span)
     operand = Operand(value, type_)
     run.inputs.append(CoreInput(name, value, statement.path, statement.span, reading=statement.reading))
     ctx.builder.name(operand, name)
-    scope.bind(name, operand)
-    known = frozenset([*scope.file.sizes.values(), *scope.file.params.values()])
+    frame.bind(target, operand)
+    known = frozenset([*frame.file.sizes.values(), *frame.file.params.values()])
     width = _width(statement.type, type_)
     ctx.builder.ledger.input_sites.append(clause_site(f"`input {name}`", statement.span, statement.where, known, width))
-    _assume(ctx, statement.where, scope)
+    _assume(ctx, statement.where, frame)
 
 
 def _width(node: tree.TypeExpression, type: ArrayType) -> tuple[SizeVariable, Span] | None:
@@ -144,13 +148,10 @@ def _suits(missing: int | float | str, kind: Kind) -> bool:
     return isinstance(missing, str) is (kind is Kind.CHAR)
 
 
-def _assume(ctx: Context, where: tuple[tree.Fact, ...], scope: Scope) -> None:
+def _assume(ctx: Context, where: tuple[tree.Fact, ...], frame: Frame) -> None:
     """Facts the program states: checked at load, and known from here on."""
-
-    def names(name: str, span: Span) -> Size | None:
-        return size_name(ctx, name, span, scope)
-
-    for fact, span in type_expressions.facts(ctx, solved(where, lambda name: _is_size(name, scope))[0], names):
+    facts, _ = solved(where, lambda size: _known(size, frame) is not None)
+    for fact, span in type_expressions.facts(ctx, facts, partial(size_name, ctx, frame)):
         _guard(ctx, fact, span)
         ctx.builder.ledger.premises.append(fact)
 
@@ -172,27 +173,27 @@ def apart(run: Elaboration, target: tree.Target, value: Value) -> Value:
             return value
 
 
-def param(run: Elaboration, statement: tree.Param, scope: Scope) -> None:
+def param(run: Elaboration, statement: tree.Param, frame: Frame) -> None:
     ctx = run.ctx
     name = statement.target.name
-    value = expressions.single(ctx, ctx.expression(ctx, statement.default, scope), statement.default.span)
+    value = expressions.single(ctx, ctx.expression(ctx, statement.default, frame), statement.default.span)
     if value.poisoned:
-        scope.bind(name, value)
+        frame.bind(statement.target.definition, value)
         return
     default = static_integer(ctx.builder, value) if value.type.rank == 0 and value.type.element.kind is Kind.I64 else None
     if default is None or default < 0:
-        scope.bind(name, _setting(run, statement, value))
+        frame.bind(statement.target.definition, _setting(run, statement, value))
         return
     made = ctx.builder.size_variable(name, SizeOrigin.PARAM)
     ctx.builder.sizes.spans[made] = (statement.target.span, "a param")
-    scope.file.params[name] = made
+    frame.file.params[name] = made
     run.params.append(CoreParam(name, made, default, statement.span))
     operand = ctx.builder.size_value(variable(made), statement.target.span)
     ctx.builder.name(operand, name)
-    scope.bind(name, operand)
-    known = frozenset([*scope.file.sizes.values(), *scope.file.params.values()])
+    frame.bind(statement.target.definition, operand)
+    known = frozenset([*frame.file.sizes.values(), *frame.file.params.values()])
     ctx.builder.ledger.input_sites.append(clause_site(f"`param {name}`", statement.span, statement.where, known))
-    _assume(ctx, statement.where, scope)
+    _assume(ctx, statement.where, frame)
 
 
 def _setting(run: Elaboration, statement: tree.Param, value: Operand) -> Operand:
@@ -217,16 +218,16 @@ def _setting(run: Elaboration, statement: tree.Param, value: Operand) -> Operand
     return operand
 
 
-def output(run: Elaboration, statement: tree.Output, scope: Scope, *, main: bool) -> Value:
+def output(run: Elaboration, statement: tree.Output, frame: Frame, *, main: bool) -> Value:
     ctx = run.ctx
-    value = ctx.expression(ctx, statement.value, scope)
+    value = ctx.expression(ctx, statement.value, frame)
     name = statement.target.name
     if is_poisoned(value):
-        scope.bind(name, value)
+        frame.bind(statement.target.definition, value)
         return value
     if not (isinstance(statement.value, tree.Name) and statement.value.name == name):
         value = apart(run, statement.target, value)
-        expressions.bind_target(ctx, statement.target, value, scope)
+        expressions.bind_target(ctx, statement.target, value, frame)
     if not main:
         return value
     if any(output.name == name for output in run.outputs):

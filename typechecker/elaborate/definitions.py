@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 from ...lang import tree
 from ...lang.codes import Code
@@ -22,7 +23,7 @@ from ..sizes import SizeOrigin, SizeVariable, variable
 from ..types import ArrayType
 from . import quantities, type_expressions
 from .context import Context, Names, is_poisoned, leaves
-from .environment import BrokenFunction, FunctionValue, Moment, SignedFunction
+from .environment import BrokenFunction, FileContext, FunctionValue, SignedFunction
 from .signature_binding import Bindings
 from .signature_form import CLASSES, arrays, bounded_sizes, element_classes, parameters, shape_variables, sizes_of, well_formed
 from .signatures import call, instantiate, known_size
@@ -51,10 +52,10 @@ class _Sample:
         return Element(kinds[min(self.kind, len(kinds) - 1)])
 
 
-def define(ctx: Context, signature: tree.Signature, body: FunctionValue, home: Moment) -> FunctionValue:
+def define(ctx: Context, signature: tree.Signature, body: FunctionValue, file: FileContext) -> FunctionValue:
     """The annotated function, checked once; a broken one if a size of its signature breaks it."""
-    signature = without_unseen(signature, frozenset(home.scope.file.params))
-    function = SignedFunction(signature.span, signature.target.name, signature, body, home)
+    signature = without_unseen(signature, frozenset(file.params))
+    function = SignedFunction(signature.span, signature.target.name, signature, body, file)
     outcome = None if isinstance(body, BrokenFunction) else _outcome(ctx, function)
     if outcome is None:
         return BrokenFunction(signature.span)
@@ -68,7 +69,7 @@ def define(ctx: Context, signature: tree.Signature, body: FunctionValue, home: M
 def _outcome(ctx: Context, function: SignedFunction) -> Outcome | None:
     """What checking the definition finds; the same as in an earlier version of the program if nothing it means has changed.
     None: the signature is refused by itself."""
-    memory, sites = ctx.memory, function.home.scope.file.sites
+    memory, sites = ctx.memory, function.file.sites
     site = None if sites is None else sites.current
     if site is None or site.reach is Reach.SIZES:
         return _checked(ctx, function)
@@ -94,14 +95,14 @@ def _is_final(outcome: Outcome, site: Site) -> bool:
 
 def _params(ctx: Context, function: SignedFunction) -> tuple[object, ...]:
     """What is known of params, on which a definition that mentions them may rest."""
-    params = tuple([(name, v.id) for name, v in function.home.scope.file.params.items()])
+    params = tuple([(name, v.id) for name, v in function.file.params.items()])
     facts = [(f.relation, f.left.key, f.right.key) for f in ctx.builder.ledger.premises]
     return (params, *facts)
 
 
 def _checked(ctx: Context, function: SignedFunction) -> Outcome | None:
     """Check the body for each sample until one is refused."""
-    if not well_formed(ctx, function.signature, function.home.scope.file.params):
+    if not well_formed(ctx, function.signature, function.file.params):
         return None
     proofs: set[Proof] = {Proof.NONE} if shape_variables(function.signature) else {Proof.RULES}
     reported: list[Diagnostic] = []
@@ -126,7 +127,7 @@ def _samples(signature: tree.Signature) -> Iterator[_Sample]:
 
 def _check(ctx: Context, function: SignedFunction, sample: _Sample) -> tuple[list[Diagnostic], Proof]:
     """(what is wrong for some size, by what the rest was proved: NONE where loading has to check a fact about params)."""
-    sites = function.home.scope.file.sites
+    sites = function.file.sites
     captures = sites is None or sites.current is None or sites.current.reach is not Reach.NOTHING
     with ctx.aside(Names.FOLLOWING if captures else Names.FRESH):
         return _check_aside(ctx, function, sample)
@@ -136,7 +137,7 @@ def _check_aside(ctx: Context, function: SignedFunction, sample: _Sample) -> tup
     builder, signature = ctx.builder, function.signature
     ledger = builder.ledger
     guards, solved, promises = len(ledger.guards), len(ledger.solved), len(ledger.promises)
-    bindings = Bindings(function.home.scope.file.params)
+    bindings = Bindings(function.file.params)
     builder.open_block((), signature.span)
     classes = element_classes(signature)
     for name, class_ in classes.items():
@@ -144,13 +145,13 @@ def _check_aside(ctx: Context, function: SignedFunction, sample: _Sample) -> tup
     facts = [node for node in signature.where if node.relation not in CLASSES]
     for parameter in parameters(signature):
         _name_sizes(ctx, parameter.type, bindings, sample)
-    stated = type_expressions.meaningful_facts(ctx, facts, lambda name, at: known_size(ctx, bindings, name, at))
+    stated = type_expressions.meaningful_facts(ctx, facts, partial(known_size, ctx, bindings))
     for parameter in parameters(signature):
         _open_sizes(ctx, parameter.type, bindings)
     args = [_sample(ctx, p.type, bindings) for p in parameters(signature)]
     known = frozenset(v for size in bindings.sizes.values() for v in size.variables())
     builder.ledger.clause_site = _site(signature, known | frozenset(bindings.params.values()))
-    for fact, _ in type_expressions.facts(ctx, facts, lambda name, at: known_size(ctx, bindings, name, at)):
+    for fact, _ in type_expressions.facts(ctx, facts, partial(known_size, ctx, bindings)):
         if fact not in stated:
             builder.ledger.premises.append(fact)
     if not any(is_poisoned(x) for x in args):
@@ -163,7 +164,7 @@ def _check_aside(ctx: Context, function: SignedFunction, sample: _Sample) -> tup
                 signature,
                 args,
                 block,
-                lambda name, at: known_size(ctx, bindings, name, at),
+                partial(known_size, ctx, bindings),
                 sizes,
                 builder.ledger.promises[promises:-1],  # the last is what is being checked
             )
@@ -224,7 +225,7 @@ def _open_sizes(ctx: Context, node: tree.TypeExpression, bindings: Bindings) -> 
     for array in arrays(node):
         for part in bounded_sizes(array):
             if part.name not in bindings.sizes:
-                cap = type_expressions.size_expression(ctx, part.bound, lambda n, s: known_size(ctx, bindings, n, s))
+                cap = type_expressions.size_expression(ctx, part.bound, partial(known_size, ctx, bindings))
                 if cap is not None:
                     bindings.sizes[part.name] = variable(ctx.builder.runtime_size(part.name, cap, part.span))
 
@@ -232,4 +233,4 @@ def _open_sizes(ctx: Context, node: tree.TypeExpression, bindings: Bindings) -> 
 def _rigid(node: tree.ArrayTypeExpression) -> list[str]:
     """The rigid sizes of a parameter, in order of occurrence."""
     parts = [part for part in (*node.element.args, *node.shape) if not isinstance(part, tree.ShapeVariable)]
-    return [name for part in parts for name, _ in sizes_of(part.bound if isinstance(part, tree.BoundedSize) else part)]
+    return [size.name for part in parts for size in sizes_of(part.bound if isinstance(part, tree.BoundedSize) else part)]

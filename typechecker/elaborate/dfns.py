@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from ...lang import tree
 from ...lang.codes import Code
+from ...lang.definitions import Argument
 from ...lang.diagnostics import Label
 from ...lang.source import Span
 from ..operands import Operand, Value
@@ -14,23 +15,23 @@ from ..rules.common import is_boolean
 from ..rules.static_arguments import static_integer
 from . import branches, expressions, resolve
 from .context import Context, is_poisoned
-from .environment import DfnFunction, Missing, Scope
+from .environment import DfnFunction, Frame, Missing
 
 
 def call(ctx: Context, function: DfnFunction, left: Value | None, right: Value, span: Span) -> Value:
     """Expand a dfn on its arguments."""
-    scope = Scope(function.home.scope.file, function.home, span)
-    scope.bind("⍵", right)
-    scope.bind("⍺", Missing.ALPHA if left is None else left)
+    frame = function.home.inner(span)
+    frame.bind(Argument.RIGHT, right)
+    frame.bind(Argument.LEFT, Missing.ALPHA if left is None else left)
     builder = ctx.builder
     origin = builder.index_origin
-    builder.index_origin = scope.file.index_origin
+    builder.index_origin = frame.file.index_origin
     defining = builder.ledger.clause_site is not None and _within(builder.ledger.clause_site.at, span)
     elsewhere = not defining and not _within(function.node.span, span)
     if elsewhere:
         builder.reports.calls.append(span)
     try:
-        value = _statements(ctx, function.node, 0, scope)
+        value = _statements(ctx, function.node, 0, frame)
     finally:
         builder.index_origin = origin
         if elsewhere:
@@ -42,45 +43,43 @@ def _within(inner: Span, outer: Span) -> bool:
     return inner.file == outer.file and outer.start <= inner.start and inner.end <= outer.end
 
 
-def _statements(ctx: Context, dfn: tree.Dfn, start: int, scope: Scope) -> Value:
+def _statements(ctx: Context, dfn: tree.Dfn, start: int, frame: Frame) -> Value:
     """Run the statements from `start`; the value is the last expression's."""
     value: Value | None = None
     for at in range(start, len(dfn.body)):
         statement = dfn.body[at]
         if isinstance(statement, tree.Guard):
-            return _guard(ctx, dfn, at, statement, scope)
-        found = _statement(ctx, statement, scope)
+            return _guard(ctx, dfn, at, statement, frame)
+        found = _statement(ctx, statement, frame)
         value = found if found is not None else value
     if value is None:
         return ctx.error(Code.E134, "this function has no value: it does not end with an expression", dfn.span)
     return value
 
 
-def _statement(ctx: Context, statement: tree.Statement, scope: Scope) -> Value | None:
+def _statement(ctx: Context, statement: tree.Statement, frame: Frame) -> Value | None:
     """Run one statement other than a guard; its value if it has one."""
     match statement:
         case tree.Evaluate():
-            return ctx.expression(ctx, statement.value, scope)
+            return ctx.expression(ctx, statement.value, frame)
         case tree.BindArray():
             if _is_alpha(statement.target):
-                if scope.latest("⍺") is not Missing.ALPHA:
+                if frame.find(Argument.LEFT) is not Missing.ALPHA:
                     return None
-                default = ctx.expression(ctx, statement.value, scope)
-                scope.bind("⍺", default)
+                default = ctx.expression(ctx, statement.value, frame)
+                frame.bind(Argument.LEFT, default)
                 return default
-            value = ctx.expression(ctx, statement.value, scope)
-            expressions.bind_target(ctx, statement.target, value, scope)
+            value = ctx.expression(ctx, statement.value, frame)
+            expressions.bind_target(ctx, statement.target, value, frame)
             return value
         case tree.BindFunction():
-            if _is_alpha(statement.target) and scope.latest("⍺") is not Missing.ALPHA:
+            if _is_alpha(statement.target) and frame.find(Argument.LEFT) is not Missing.ALPHA:
                 return None
-            name = statement.target.name
-            scope.bind(name, resolve.function(ctx, statement.value, scope, name))
+            target = statement.target
+            frame.bind(target.definition, resolve.function(ctx, statement.value, frame, target.name))
             return None
         case tree.BindOperator():
-            found = resolve.operator(ctx, statement.value, scope)
-            if found is not None:
-                scope.bind(statement.target.name, found)
+            frame.bind(statement.target.definition, resolve.operator(ctx, statement.value, frame))
             return None
         case tree.BareFunction():
             return ctx.error(
@@ -93,21 +92,21 @@ def _statement(ctx: Context, statement: tree.Statement, scope: Scope) -> Value |
 
 
 def _is_alpha(target: tree.Target) -> bool:
-    return isinstance(target, tree.NameTarget) and target.name == "⍺"
+    return isinstance(target, tree.NameTarget) and target.definition is Argument.LEFT
 
 
-def _guard(ctx: Context, dfn: tree.Dfn, at: int, guard: tree.Guard, scope: Scope) -> Value:
+def _guard(ctx: Context, dfn: tree.Dfn, at: int, guard: tree.Guard, frame: Frame) -> Value:
     """`cond : value`, then the rest: decided while checking if cond is static, else a branch."""
     ctx.spend(guard.span)
-    condition = condition_operand(ctx, ctx.expression(ctx, guard.condition, scope), guard.condition.span)
+    condition = condition_operand(ctx, ctx.expression(ctx, guard.condition, frame), guard.condition.span)
     if condition.poisoned:
         return condition
     known = static_integer(ctx.builder, condition)
     if known is not None:
-        return ctx.expression(ctx, guard.value, scope) if known else _statements(ctx, dfn, at + 1, scope)
+        return ctx.expression(ctx, guard.value, frame) if known else _statements(ctx, dfn, at + 1, frame)
 
     def then() -> Value:
-        return ctx.expression(ctx, guard.value, Scope(scope.file, scope.now()))
+        return ctx.expression(ctx, guard.value, frame.inner())
 
     def otherwise() -> Value:
         if at + 1 == len(dfn.body):
@@ -117,21 +116,11 @@ def _guard(ctx: Context, dfn: tree.Dfn, at: int, guard: tree.Guard, scope: Scope
                 guard.span,
                 notes=("end the function with an expression after the guards",),
             )
-        return _statements(ctx, dfn, at + 1, _after(scope))
+        return _statements(ctx, dfn, at + 1, frame.inner())
 
     with ctx.deeper(guard.span):
         rest = Label(dfn.body[-1].span, "the other exit")
         return branches.branch(ctx, condition, then, otherwise, guard.span, guard.value.span, rest)
-
-
-def _after(scope: Scope) -> Scope:
-    """A scope for the statements after a guard: the same names, the same arguments."""
-    inner = Scope(scope.file, scope.now())
-    for name in ("⍵", "⍺"):
-        entry = scope.latest(name)
-        if entry is not None:
-            inner.bind(name, entry)
-    return inner
 
 
 def condition_operand(ctx: Context, value: Value, span: Span) -> Operand:

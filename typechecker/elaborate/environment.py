@@ -1,8 +1,7 @@
-"""What names stand for: chained scopes whose bindings are never mutated, only shadowed, and the functions closed over them.
+"""What names stand for: a flat map from definitions to values, and the functions closed over it.
 
-A `Moment` is a scope at a point of the program.  A dfn is closed over the moment of its definition,
-so rebinding a name later does not change what an older dfn means; a name that is bound only later
-in an enclosing scope is found as a last resort (it may have been defined by the time of the call).
+Which definition a name has is settled before (`lang.resolution`).  A function is closed over what the definitions that it
+mentions stand for when it is made, so that what changes later does not change what an older function means.
 
 Functions are second class, so their values exist only while elaborating.  Array operands are evaluated
 when the function is derived, once, outside any operator body.  Applying one is `applications`.
@@ -10,20 +9,19 @@ when the function is derived, once, outside any operator body.  Applying one is 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import field
 from enum import Enum
-from itertools import count, takewhile
 from typing import TypeAlias
 
 from ...lang import tree
+from ...lang.definitions import Definition, Symbol
 from ...lang.records import dataclass
 from ...lang.source import Source, Span
 from ..obligations import Proof
 from ..operands import Operand, TupleOperand, Value
 from ..sizes import SizeVariable
 from .sites import Sites
-
-_clock = count()
 
 
 class Missing(Enum):
@@ -34,10 +32,10 @@ class Missing(Enum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Module:
-    """A used file: its top-level names."""
+    """A used file: what its top-level names stand for."""
 
     name: str
-    scope: Scope
+    entries: Mapping[str, Entry]
 
 
 Entry: TypeAlias = "Operand | TupleOperand | FunctionValue | OperatorValue | Module | Missing"
@@ -56,85 +54,35 @@ class FileContext:
 
 
 @dataclass(slots=True, eq=False)
-class Scope:
+class Frame:
+    """What definitions stand for now, in a file or in a call of a dfn (`called` is where); `bound` is all that was bound here, in
+    order."""
+
     file: FileContext
-    parent: Moment | None = None
     called: Span | None = None
-    _entries: dict[str, list[tuple[int, Entry]]] = field(default_factory=dict)
-    _order: list[tuple[int, str]] = field(default_factory=list)
+    entries: dict[Definition, Entry] = field(default_factory=dict)
+    bound: list[tuple[Definition, Entry]] = field(default_factory=list)
 
-    def bind(self, name: str, entry: Entry) -> None:
+    def bind(self, definition: Definition, entry: Entry) -> None:
         """Bind from now on."""
-        time = next(_clock)
-        self._entries.setdefault(name, []).append((time, entry))
-        self._order.append((time, name))
+        self.entries[definition] = entry
+        self.bound.append((definition, entry))
 
-    def now(self) -> Moment:
-        return Moment(self, next(_clock))
+    def find(self, definition: Definition) -> Entry | None:
+        return self.entries.get(definition)
 
-    def names(self) -> list[str]:
-        """The names bound in this very scope, in order of first binding."""
-        return list(self._entries)
+    def capture(self, captures: Iterable[Symbol]) -> Frame:
+        """What a function takes along."""
+        entries = self.entries
+        return Frame(self.file, None, {symbol: entries[symbol] for symbol in captures if symbol in entries})
 
-    def bindings(self, name: str) -> list[Entry]:
-        """Everything that a name was bound to in this very scope, in order."""
-        return [entry for _, entry in self._entries.get(name, ())]
+    def inner(self, called: Span | None = None) -> Frame:
+        """The frame of a call, or of a part of one whose bindings are its own."""
+        return Frame(self.file, called or self.called, dict(self.entries))
 
-    def bound_since(self, moment: Moment) -> list[tuple[str, Entry]]:
-        """What was bound in this very scope after `moment`."""
-        names = dict.fromkeys(name for _, name in takewhile(lambda bound: bound[0] > moment.time, reversed(self._order)))
-        return [(name, self._entries[name][-1][1]) for name in names]
-
-    def call_site(self) -> Span | None:
-        """Where the innermost dfn around here was applied."""
-        scope: Scope | None = self
-        while scope is not None and scope.called is None:
-            scope = scope.parent.scope if scope.parent is not None else None
-        return None if scope is None else scope.called
-
-    def latest(self, name: str) -> Entry | None:
-        """The last binding in this very scope."""
-        found = self._entries.get(name)
-        return found[-1][1] if found else None
-
-    def lookup(self, name: str) -> Entry | None:
-        """The binding visible now."""
-        entry = self.latest(name)
-        moment = self.parent
-        later: Entry | None = None
-        while entry is None and moment is not None:
-            entry, after = moment.own(name)
-            later = later if after is None else after
-            moment = moment.scope.parent
-        return entry if entry is not None else later
-
-    def visible(self) -> list[str]:
-        """Every name visible now (for suggestions)."""
-        found = dict.fromkeys(self._entries)
-        moment = self.parent
-        while moment is not None:
-            found.update(dict.fromkeys(moment.scope._entries))
-            moment = moment.scope.parent
-        return list(found)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Moment:
-    """A scope as it was at `time`."""
-
-    scope: Scope
-    time: int
-
-    def own(self, name: str) -> tuple[Entry | None, Entry | None]:
-        """(the last binding of this scope up to then, the latest one after it)."""
-        before: Entry | None = None
-        after: Entry | None = None
-        for time, entry in self.scope._entries.get(name, ()):
-            if time <= self.time:
-                before = entry
-            else:
-                after = entry
-        return before, after
+    def by_name(self) -> dict[str, Entry]:
+        """What the names of a file stand for."""
+        return {symbol.name: entry for symbol, entry in self.entries.items() if isinstance(symbol, Symbol)}
 
 
 # ------------------------------------------------------------------------------------------ functions
@@ -155,11 +103,11 @@ class PrimitiveFunction:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DfnFunction:
-    """A dfn closed over the moment of its definition; `name` is the name it was bound to, if any."""
+    """A dfn with what it captures; `name` is the name it was bound to, if any."""
 
     span: Span
     node: tree.Dfn
-    home: Moment
+    home: Frame
     name: str = ""
 
 
@@ -174,7 +122,7 @@ class SignedFunction:
     name: str
     signature: tree.Signature
     body: FunctionValue
-    home: Moment
+    file: FileContext
     proof: Proof = Proof.NONE
 
 
@@ -248,11 +196,11 @@ FUNCTIONS = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OperatorValue:
-    """A user operator closed over the moment of its definition."""
+    """A user operator with what it captures."""
 
     span: Span
     node: tree.OperatorDfn
-    home: Moment
+    home: Frame
 
 
 def is_function(value: object) -> bool:

@@ -16,8 +16,8 @@ from ...lang.source import Span
 from ..operands import EnclosedOperand, Operand, TupleOperand, Value
 from . import indexing, literals, resolve
 from .context import Context, is_poisoned, leaves
-from .environment import Scope
-from .names import array_entry, member_entry
+from .environment import Frame
+from .names import array_entry
 from .values import enclosed
 
 
@@ -33,14 +33,14 @@ class _Indexed:
 _Pending: TypeAlias = tree.Monadic | tree.Dyadic | tree.Print | tree.InlineBind | tree.Modify | tree.Replace | _Indexed
 
 
-def expression(ctx: Context, node: tree.Expression, scope: Scope) -> Value:
+def expression(ctx: Context, node: tree.Expression, frame: Frame) -> Value:
     """The value of an expression; poison where an error was reported."""
     pending: list[_Pending] = []
     value: Value
     while True:
         match node:
             case tree.Monadic() if literals.is_mix(node):
-                value = literals.mix(ctx, node, scope)
+                value = literals.mix(ctx, node, frame)
                 break
             case tree.Monadic() | tree.Dyadic():
                 pending.append(node)
@@ -49,19 +49,19 @@ def expression(ctx: Context, node: tree.Expression, scope: Scope) -> Value:
                 pending.append(node)
                 node = node.value
             case tree.Index():
-                pending.append(_Indexed(node.span, node, indexing.evaluate_axes(ctx, node.axes, scope)))
+                pending.append(_Indexed(node.span, node, indexing.evaluate_axes(ctx, node.axes, frame)))
                 node = node.array
             case _:
-                value = _leaf(ctx, node, scope)
+                value = _leaf(ctx, node, frame)
                 break
     while pending:
-        value = _step(ctx, pending.pop(), value, scope)
+        value = _step(ctx, pending.pop(), value, frame)
     return value
 
 
-def array(ctx: Context, node: tree.Expression, scope: Scope) -> Operand:
+def array(ctx: Context, node: tree.Expression, frame: Frame) -> Operand:
     """The value of an expression that must be one array."""
-    return single(ctx, expression(ctx, node, scope), node.span)
+    return single(ctx, expression(ctx, node, frame), node.span)
 
 
 def single(ctx: Context, value: Value, span: Span) -> Operand:
@@ -80,7 +80,7 @@ def single(ctx: Context, value: Value, span: Span) -> Operand:
     )
 
 
-def _leaf(ctx: Context, node: tree.Expression, scope: Scope) -> Value:
+def _leaf(ctx: Context, node: tree.Expression, frame: Frame) -> Value:
     ctx.spend(node.span)
     match node:
         case tree.Number():
@@ -96,19 +96,17 @@ def _leaf(ctx: Context, node: tree.Expression, scope: Scope) -> Value:
                 node.span,
             )
         case tree.Strand():
-            return literals.strand(ctx, node, scope)
-        case tree.Name():
-            return array_entry(ctx, node.name, scope, node.span)
-        case tree.Member():
-            return member_entry(ctx, node, scope)
+            return literals.strand(ctx, node, frame)
+        case tree.Name() | tree.Member():
+            return array_entry(ctx, node, frame)
         case tree.SystemName():
-            return literals.system_name(ctx, node, scope)
+            return literals.system_name(ctx, node, frame)
         case tree.ArrayNotation():
-            return literals.array_notation(ctx, node, scope)
+            return literals.array_notation(ctx, node, frame)
         case tree.Tuple():
             items: list[Value] = []
             for item in reversed(node.items):
-                items.append(ctx.expression(ctx, item, scope))
+                items.append(ctx.expression(ctx, item, frame))
             return TupleOperand(tuple(reversed(items)))
         case tree.Monadic() | tree.Dyadic() | tree.Index() | tree.InlineBind() | tree.Replace() | tree.Modify() | tree.Print():
             raise AssertionError("spine nodes are not leaves")
@@ -116,38 +114,38 @@ def _leaf(ctx: Context, node: tree.Expression, scope: Scope) -> Value:
             assert_never(node)
 
 
-def _step(ctx: Context, node: _Pending, value: Value, scope: Scope) -> Value:
+def _step(ctx: Context, node: _Pending, value: Value, frame: Frame) -> Value:
     """Finish one spine node, given the value of what lies to its right (or of the indexed array)."""
     ctx.spend(node.span)
     match node:
         case tree.Monadic():
-            function = resolve.function(ctx, node.function, scope)
+            function = resolve.function(ctx, node.function, frame)
             _mention(ctx, value, node.right, node.function.span)
             return ctx.call(function, None, value, node.function.span)
         case tree.Dyadic():
-            function = resolve.function(ctx, node.function, scope)
+            function = resolve.function(ctx, node.function, frame)
             if literals.has_slot(node.left):
-                return literals.slot_reshape(ctx, node, function, value, scope)
-            left = ctx.expression(ctx, node.left, scope)
+                return literals.slot_reshape(ctx, node, function, value, frame)
+            left = ctx.expression(ctx, node.left, frame)
             _mention(ctx, left, node.left, node.function.span)
             _mention(ctx, value, node.right, node.function.span)
             return ctx.call(function, left, value, node.function.span)
         case tree.Print():
             return print_value(ctx, value, node.span)
         case tree.InlineBind():
-            bind_target(ctx, node.target, value, scope)
+            bind_target(ctx, node.target, value, frame)
             return value
         case tree.Modify():
-            old = array_entry(ctx, node.name.name, scope, node.name.span)
-            function = resolve.function(ctx, node.function, scope)
+            old = array_entry(ctx, node.name, frame)
+            function = resolve.function(ctx, node.function, frame)
             _mention(ctx, old, node.name, node.function.span)
             _mention(ctx, value, node.value, node.function.span)
             new = ctx.call(function, old, value, node.function.span)
-            bind_target(ctx, tree.NameTarget(node.name.span, node.name.name), new, scope)
+            bind(ctx, node.name, new, frame)
             return new
         case tree.Replace():
-            new = indexing.replace(ctx, node, value, scope)
-            bind_target(ctx, tree.NameTarget(node.name.span, node.name.name), new, scope)
+            new = indexing.replace(ctx, node, value, frame)
+            bind(ctx, node.name, new, frame)
             return value
         case _Indexed():
             return indexing.index(ctx, single(ctx, value, node.node.array.span), node.entries, node.span)
@@ -186,20 +184,24 @@ def print_value(ctx: Context, value: Value, span: Span) -> Value:
     return value
 
 
-def bind_target(ctx: Context, target: tree.Target, value: Value, scope: Scope) -> None:
+def bind_target(ctx: Context, target: tree.Target, value: Value, frame: Frame) -> None:
     """Bind a name, or take a tuple (or the major cells of a short array) apart."""
     match target:
         case tree.NameTarget():
-            scope.bind(target.name, value)
-            if isinstance(value, Operand):
-                ctx.builder.name(value, target.name)
+            bind(ctx, target, value, frame)
         case tree.DiscardTarget():
             pass
         case tree.TupleTarget():
             for part, item in zip(target.items, _parts(ctx, target, value), strict=True):
-                bind_target(ctx, part, item, scope)
+                bind_target(ctx, part, item, frame)
         case _:
             assert_never(target)
+
+
+def bind(ctx: Context, name: tree.Name | tree.NameTarget, value: Value, frame: Frame) -> None:
+    frame.bind(name.definition, value)
+    if isinstance(value, Operand):
+        ctx.builder.name(value, name.name)
 
 
 def _parts(ctx: Context, target: tree.TupleTarget, value: Value) -> tuple[Value, ...]:

@@ -23,7 +23,7 @@ from ..rules.index import index_operand, select_at
 from ..sizes import ZERO, Size, number
 from ..types import ArrayType
 from .context import Context, is_poisoned
-from .environment import Scope
+from .environment import Frame
 from .names import array_entry
 from .resolve import function as resolve_function
 
@@ -44,14 +44,14 @@ class Entry:
     span: Span
 
 
-def evaluate_axes(ctx: Context, nodes: Sequence[tree.Expression | None], scope: Scope) -> list[Entry | None]:
+def evaluate_axes(ctx: Context, nodes: Sequence[tree.Expression | None], frame: Frame) -> list[Entry | None]:
     """The values of the entries, right to left; None where an axis is taken whole."""
     entries: list[Entry | None] = []
     for node in reversed(nodes):
         if node is None:
             entries.append(None)
             continue
-        value = ctx.expression(ctx, node, scope)
+        value = ctx.expression(ctx, node, frame)
         if isinstance(value, Operand):
             ctx.builder.wording.add(value.value, node.span)
         entries.append(Entry(value, node.span))
@@ -108,15 +108,15 @@ def _enough_axes(ctx: Context, x: Operand, axes: Sequence[Entry | None], span: S
     return False
 
 
-def replace(ctx: Context, node: tree.Replace, value: Value, scope: Scope) -> Value:
+def replace(ctx: Context, node: tree.Replace, value: Value, frame: Frame) -> Value:
     """The array `x[i;j]←v` or `x[i;j] f← v` leaves in x."""
-    old = array_entry(ctx, node.name.name, scope, node.name.span)
-    axes = evaluate_axes(ctx, node.axes, scope)
+    old = array_entry(ctx, node.name, frame)
+    axes = evaluate_axes(ctx, node.axes, frame)
     if is_poisoned(old) or is_poisoned(value) or any(entry is not None and is_poisoned(entry.value) for entry in axes):
         return ctx.builder.poison(node.span)
     if node.function is not None and isinstance(old, Operand):
         current = index(ctx, old, axes, node.span)
-        function = resolve_function(ctx, node.function, scope)
+        function = resolve_function(ctx, node.function, frame)
         value = ctx.call(function, current, value, node.function.span)
         if is_poisoned(value):
             return ctx.builder.poison(node.span)

@@ -15,7 +15,7 @@ from ..rules.common import common
 from ..types import ArrayType
 from . import combine
 from .context import Context, is_poisoned
-from .environment import FunctionValue, PrimitiveFunction, Scope
+from .environment import Frame, FunctionValue, PrimitiveFunction
 from .values import held, size, strong, whole
 
 LARGEST = 2**63 - 1
@@ -59,7 +59,7 @@ def zilde(ctx: Context, node: tree.Zilde) -> Operand:
     return literal(ctx, (), (0,), node.span)
 
 
-def system_name(ctx: Context, node: tree.SystemName, scope: Scope) -> Operand:
+def system_name(ctx: Context, node: tree.SystemName, frame: Frame) -> Operand:
     """`⎕A`, `⎕D`, `⎕IO`, `⎕nan`."""
     match node.name:
         case "⎕A":
@@ -69,7 +69,7 @@ def system_name(ctx: Context, node: tree.SystemName, scope: Scope) -> Operand:
         case "⎕nan":
             return ctx.builder.literal((math.nan,), ArrayType(Element(Kind.F64, weak=True), ()), node.span)
         case "⎕IO":
-            return literal(ctx, (scope.file.index_origin,), (), node.span)
+            return literal(ctx, (frame.file.index_origin,), (), node.span)
         case _:
             return ctx.error(Code.E001, f"unknown system name `{node.name}`", node.span)
     return ctx.builder.literal(tuple(characters), ArrayType(Element(Kind.CHAR), (size(len(characters)),)), node.span)
@@ -78,9 +78,9 @@ def system_name(ctx: Context, node: tree.SystemName, scope: Scope) -> Operand:
 # ------------------------------------------------------------------------------------ strands
 
 
-def strand(ctx: Context, node: tree.Strand, scope: Scope) -> Operand:
+def strand(ctx: Context, node: tree.Strand, frame: Frame) -> Operand:
     """Adjacent scalars of one promoted element type: a vector (E111 otherwise)."""
-    items = evaluate(ctx, node.items, scope)
+    items = evaluate(ctx, node.items, frame)
     if any(is_poisoned(item) for item in items):
         return ctx.builder.poison(node.span)
     scalars: list[Operand] = []
@@ -103,9 +103,9 @@ def _texts(items: Sequence[Value]) -> tuple[str, ...]:
     return ("`↑'ab' 'cde'` pads texts to the rows of a matrix",) if texts else ()
 
 
-def evaluate(ctx: Context, nodes: Sequence[tree.Expression], scope: Scope) -> list[Value]:
+def evaluate(ctx: Context, nodes: Sequence[tree.Expression], frame: Frame) -> list[Value]:
     """Values of the items, evaluated right to left."""
-    items = [ctx.expression(ctx, item, scope) for item in reversed(nodes)]
+    items = [ctx.expression(ctx, item, frame) for item in reversed(nodes)]
     items.reverse()
     return items
 
@@ -151,11 +151,11 @@ def is_mix(node: tree.Monadic) -> bool:
     return isinstance(function, tree.Primitive) and function.glyph == "↑" and isinstance(node.right, tree.Strand)
 
 
-def mix(ctx: Context, node: tree.Monadic, scope: Scope) -> Operand:
+def mix(ctx: Context, node: tree.Monadic, frame: Frame) -> Operand:
     """`↑'ab' 'cde'`: a matrix whose rows are the items, padded with fills at the end."""
     ctx.spend(node.span)
     assert isinstance(node.right, tree.Strand)
-    items = evaluate(ctx, node.right.items, scope)
+    items = evaluate(ctx, node.right.items, frame)
     if is_poisoned_any(items):
         return ctx.builder.poison(node.span)
     rows: list[Operand] = []
@@ -196,13 +196,13 @@ def is_poisoned_any(items: Sequence[Value]) -> bool:
 # ----------------------------------------------------------------------------- array notation
 
 
-def array_notation(ctx: Context, node: tree.ArrayNotation, scope: Scope) -> Operand:
+def array_notation(ctx: Context, node: tree.ArrayNotation, frame: Frame) -> Operand:
     """`[a ⋄ b]`: cells of one shape stacked (E110, E120)."""
     if not node.items:
         return ctx.error(
             Code.E120, "`[]` has no element type and no inner shape", node.span, notes=("annotate it: `y : f64[0 3] ← []`",)
         )
-    items = evaluate(ctx, node.items, scope)
+    items = evaluate(ctx, node.items, frame)
     if is_poisoned_any(items):
         return ctx.builder.poison(node.span)
     cells: list[Operand] = []
@@ -227,7 +227,7 @@ def has_slot(node: tree.Expression) -> bool:
     return isinstance(node, tree.Strand) and any(isinstance(item, tree.Slot) for item in node.items)
 
 
-def slot_reshape(ctx: Context, node: tree.Dyadic, function: FunctionValue, right: Value, scope: Scope) -> Value:
+def slot_reshape(ctx: Context, node: tree.Dyadic, function: FunctionValue, right: Value, frame: Frame) -> Value:
     """`3 _ ⍴ x`: the slot's size is what is left, and must divide exactly."""
     items = node.left.items if isinstance(node.left, tree.Strand) else (node.left,)
     slots = [item for item in items if isinstance(item, tree.Slot)]
@@ -235,5 +235,5 @@ def slot_reshape(ctx: Context, node: tree.Dyadic, function: FunctionValue, right
         return ctx.error(Code.E015, "`_` stands for a size only on the left of `⍴`", slots[0].span)
     if len(slots) > 1:
         return ctx.error(Code.E015, "only one size can be inferred", slots[1].span)
-    sizes = [None if isinstance(item, tree.Slot) else ctx.expression(ctx, item, scope) for item in items]
+    sizes = [None if isinstance(item, tree.Slot) else ctx.expression(ctx, item, frame) for item in items]
     return combine.reshape_with_slot(ctx, sizes, items, right, node.span)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from ...lang import parser, tree
 from ...lang.codes import Code
+from ...lang.definitions import NameClass, Symbol
 from ...lang.diagnostics import Diagnostic, Severity
 from ...lang.directives import check_directives
 from ...lang.limits import ensure_recursion_headroom
@@ -16,10 +17,10 @@ from ..builder import ASIDE, Builder
 from ..core import Block, Core, CoreGuard, Print, ValueId
 from ..operands import Operand, TupleOperand, Value
 from ..undecided import CHECKED_AT_LOAD
-from . import bindings, declarations, expressions, recursion, resolve, signature_form
+from . import bindings, declarations, expressions, resolve, signature_form
 from .applications import apply
 from .context import BudgetExceeded, Context, Exports, Load
-from .environment import BrokenFunction, Entry, FileContext, Module, Scope
+from .environment import BrokenFunction, Entry, FileContext, Frame, Module
 from .reach import reach_of
 from .replaying import TYPES, Done, Recording, replay
 from .sites import Memory, Site, Sites, fixed
@@ -50,25 +51,22 @@ def elaborate(
     run = declarations.Elaboration(ctx)
     ctx.sources.append(source)
     ctx.builder.wording.sources = ctx.sources
-    program = _read(ctx, source)
-    origin = program.index_origin if index_origin is None else index_origin
-    scope = Scope(FileContext(source, origin, sites=Sites()))
+    parsed = _read(ctx, source)
+    origin = parsed.program.index_origin if index_origin is None else index_origin
+    sites = Sites()
+    frame = Frame(FileContext(source, origin, sites=sites))
     last: Value | None = None
     try:
-        last = _run(run, program, scope, main=True)
+        last = _run(run, parsed, frame, main=True)
     except BudgetExceeded as budget:
         for diagnostic in budget.diagnostics:
             ctx.builder.report(diagnostic)
     block = ctx.builder.close_block(())
-    for problem in _wrong_in_schedules(run, scope, source, block):
+    for problem in _wrong_in_schedules(run, frame, source, block):
         ctx.builder.report(problem)
     found = ctx.builder.reports.diagnostics if memory is None else map(fixed, ctx.builder.reports.diagnostics)
     diagnostics = tuple([_strictly(d) if strict else d for d in found])
-    names: dict[str, Entry] = {}
-    for name in scope.names():
-        entry = scope.latest(name)
-        if entry is not None:
-            names[name] = entry
+    names = frame.by_name()
     core = None
     if not any(d.is_error for d in diagnostics):
         builder = ctx.builder
@@ -89,7 +87,7 @@ def elaborate(
         moved = _read_after_moves(core, names, ctx) if run.schedules else []
         if moved:
             core, diagnostics = None, (*diagnostics, *moved)
-    return Elaborated(core, diagnostics, names, last, ctx, {} if scope.file.sites is None else scope.file.sites.bound)
+    return Elaborated(core, diagnostics, names, last, ctx, {symbol.name: site for symbol, site in sites.bound.items()})
 
 
 def _once(guards: Sequence[CoreGuard]) -> tuple[CoreGuard, ...]:
@@ -97,19 +95,22 @@ def _once(guards: Sequence[CoreGuard]) -> tuple[CoreGuard, ...]:
     return tuple({(g.fact.relation, g.fact.left.key, g.fact.right.key): g for g in reversed(guards)}.values())[::-1]
 
 
-def _wrong_in_schedules(run: declarations.Elaboration, scope: Scope, source: Source, block: Block) -> list[Diagnostic]:
+def _wrong_in_schedules(run: declarations.Elaboration, frame: Frame, source: Source, block: Block) -> list[Diagnostic]:
     """What is wrong with the schedule blocks on any devices (SCH101, SCH107, SCH201)."""
     if not run.schedules:
         return []
     spans = run.ctx.builder.spans
     arguments = [op.arg for op in block.ops if isinstance(op, Print)]
     printed = {run.ctx.builder.wording.names[arg] for arg in arguments if arg in run.ctx.builder.wording.names}
+    places: dict[str, list[Span]] = {}
+    for definition, entry in frame.bound:
+        if isinstance(entry, Operand) and entry.value in spans:
+            places.setdefault(definition.name, []).append(spans[entry.value])
     names: dict[str, str | list[Span]] = {}
-    for name in scope.names():
-        entries = scope.bindings(name)
-        match entries[-1]:
+    for name, last in frame.by_name().items():
+        match last:
             case Operand():
-                names[name] = [spans[entry.value] for entry in entries if isinstance(entry, Operand) and entry.value in spans]
+                names[name] = places.get(name, [])
             case TupleOperand():
                 names[name] = "a tuple"
             case Module():
@@ -124,19 +125,19 @@ def _wrong_in_schedules(run: declarations.Elaboration, scope: Scope, source: Sou
     return found
 
 
-def _read(ctx: Context, source: Source) -> tree.Program:
+def _read(ctx: Context, source: Source) -> parser.Parsed:
     """The bound statements of a file, what is wrong with them reported."""
     parsed = read(source, ctx.load, ctx.exports, ctx.memory if ctx.incremental else None)
     for problem in parsed.diagnostics:
         ctx.builder.report(problem)
-    return parsed.program
+    return parsed
 
 
 def read(source: Source, load: Load, exports: Exports, memory: Memory | None) -> parser.Parsed:
     """The bound statements of a file; those that are known if it has just been read."""
 
 
-    def modules(path: str) -> Mapping[str, tree.NameClass] | None:
+    def modules(path: str) -> Mapping[str, NameClass] | None:
         return module_names(load, exports, path, source.name)
 
     if memory is None:
@@ -169,22 +170,22 @@ def _strictly(diagnostic: Diagnostic) -> Diagnostic:
     return replace(diagnostic, code=diagnostic.origin or code, severity=Severity.ERROR, notes=notes)
 
 
-def _run(run: declarations.Elaboration, program: tree.Program, scope: Scope, *, main: bool) -> Value | None:
+def _run(run: declarations.Elaboration, parsed: parser.Parsed, frame: Frame, *, main: bool) -> Value | None:
     """Elaborate the statements in order; after an error go on with the next one."""
-    ctx = run.ctx
+    ctx, program = run.ctx, parsed.program
     before, scheduled = ctx.builder.index_origin, run.scheduled
-    ctx.builder.index_origin = scope.file.index_origin
+    ctx.builder.index_origin = frame.file.index_origin
     run.scheduled = _scheduled(program)
     declared: dict[str, tree.Signature | tree.Annotation] = {}
     last: Value | None = None
-    ctx.state = ctx.memory.key((ctx.state, scope.file.index_origin, run.scheduled))
-    for statement in program.statements:
-        value = _once_more(run, statement, scope, declared, main=main)
+    ctx.state = ctx.memory.key((ctx.state, frame.file.index_origin, run.scheduled))
+    for statement, uses in zip(program.statements, program.uses, strict=True):
+        value = _once_more(run, statement, uses, frame, declared, main=main)
         last = value if value is not None else last
     for name, leftover in declared.items():
-        if _unreadable_after(ctx, leftover.span):
-            continue  # what could not be read may be the binding
-        ctx.error(Code.E011, f"`{name}` has a type, but no binding follows it", leftover.span)
+        after = [problem for problem in parsed.diagnostics if problem.span.start > leftover.span.end]
+        if not after:  # what is refused may be the binding
+            ctx.error(Code.E011, f"`{name}` has a type, but no binding follows it", leftover.span)
     ctx.builder.index_origin, run.scheduled = before, scheduled
     return last
 
@@ -205,26 +206,27 @@ def _scheduled(program: tree.Program) -> frozenset[str]:
 def _once_more(
     run: declarations.Elaboration,
     statement: tree.Statement,
-    scope: Scope,
+    uses: Collection[Symbol],
+    frame: Frame,
     declared: dict[str, tree.Signature | tree.Annotation],
     *,
     main: bool,
 ) -> Value | None:
     """One top-level statement, done again as in the version before if it means the same, else elaborated; its value, if any."""
-    ctx, sites, memory = run.ctx, scope.file.sites, run.ctx.memory
+    ctx, sites, memory = run.ctx, frame.file.sites, run.ctx.memory
     assert sites is not None
     done = memory.done.get(id(statement))
     if not isinstance(done, Done) or done.statement is not statement or not done.means_the_same(sites):
-        done = _site(ctx, statement, scope, sites)
-    elif replay(ctx, done, scope, declared):
+        done = _site(ctx, statement, uses, frame, sites)
+    elif replay(ctx, done, frame, declared):
         assert done.effect is not None
         return done.effect.value
     if not done.states_type and done.name is not None:
         sites.declared.pop(done.name, None)
-    started, sites.current = scope.now(), done.site
-    recording = Recording(ctx, started)
+    started, sites.current = len(frame.bound), done.site
+    recording = Recording(ctx)
     try:
-        value = _statement(run, statement, scope, declared, main=main)
+        value = _statement(run, statement, frame, declared, main=main)
     except RecursionError:
         ctx.builder.rollback(_bare(ctx))
         raise BudgetExceeded([Diagnostic(Code.E610, "this statement nests functions too deeply", statement.span)]) from None
@@ -233,29 +235,26 @@ def _once_more(
     sites.current = None
     if done.states_type and done.name is not None:
         sites.declared[done.name] = done.site
-    entries = scope.bound_since(started)
+    entries = [(symbol, entry) for symbol, entry in dict(frame.bound[started:]).items() if isinstance(symbol, Symbol)]
     texts = [source.text for source in ctx.sources] if isinstance(statement, tree.Use) else []
-    bound = {name: memory.with_texts(done.site, texts, reach_of(entry), done.bound.get(name)) for name, entry in entries}
+    bound = {
+        symbol: memory.with_texts(done.site, texts, reach_of(entry), done.bound.get(symbol)) for symbol, entry in entries
+    }
     sites.bound.update(bound)
     memory.done.put(id(statement), recording.done(done, entries, bound, value))
     return value
 
 
-def _site(ctx: Context, statement: tree.Statement, scope: Scope, sites: Sites) -> Done:
+def _site(ctx: Context, statement: tree.Statement, uses: Collection[Symbol], frame: Frame, sites: Sites) -> Done:
     """The site of a statement that means something else than in the version before, with nothing done yet."""
     span, name = statement.span, None
     if isinstance(statement, tree.BindFunction | tree.BindArray | tree.BindOperator | tree.Signature | tree.Annotation):
-        name = statement.target.name if isinstance(statement.target, tree.NameTarget) else None
+        name = statement.target.name if isinstance(statement.target, tree.NameTarget | tree.StatedName) else None
     declared = None if name is None or isinstance(statement, TYPES) else sites.declared.get(name)
-    text = scope.file.source.text[span.start : span.end]
-    words = tuple([(word, sites.bound.get(word)) for word in ctx.memory.statements.words(text)])
-    site = ctx.memory.site(words, text, span, scope.file.index_origin, declared)
-    return Done(statement, name, site, declared, words, {}, None)
-
-
-def _unreadable_after(ctx: Context, span: Span) -> bool:
-    """Was a later statement of the file refused by the parser or the binder?"""
-    return any(d.code < "E1" and d.span.file == span.file and d.span.start > span.end for d in ctx.builder.reports.diagnostics)
+    text = frame.file.source.text[span.start : span.end]
+    used = tuple([(symbol, sites.bound.get(symbol)) for symbol in uses])
+    site = ctx.memory.site(used, text, span, frame.file.index_origin, declared)
+    return Done(statement, name, site, declared, used, {}, None)
 
 
 def _bare(ctx: Context) -> tuple[int, ...]:
@@ -267,7 +266,7 @@ def _bare(ctx: Context) -> tuple[int, ...]:
 def _statement(
     run: declarations.Elaboration,
     statement: tree.Statement,
-    scope: Scope,
+    frame: Frame,
     declared: dict[str, tree.Signature | tree.Annotation],
     *,
     main: bool,
@@ -276,38 +275,33 @@ def _statement(
     ctx = run.ctx
     match statement:
         case tree.Evaluate():
-            value = ctx.expression(ctx, statement.value, scope)
+            value = ctx.expression(ctx, statement.value, frame)
             if main and not _is_silent(statement.value) and not _has_printed(ctx):
                 expressions.print_value(ctx, value, statement.span)
             return value
         case tree.BindArray():
-            return bindings.bind_array(run, statement, scope, declared)
+            return bindings.bind_array(run, statement, frame, declared)
         case tree.BindFunction():
-            bindings.bind_function(ctx, statement, scope, declared)
+            bindings.bind_function(ctx, statement, frame, declared)
         case tree.BindOperator():
-            name = statement.target.name
-            if recursion.refuse_recursion(ctx, name, statement.value, statement.target.span):
-                scope.bind(name, BrokenFunction(statement.span))
-            else:
-                found = resolve.operator(ctx, statement.value, scope)
-                scope.bind(name, BrokenFunction(statement.span) if found is None else found)
+            frame.bind(statement.target.definition, resolve.operator(ctx, statement.value, frame))
         case tree.BareFunction():
             ctx.error(Code.E134, "the value of this statement is a function: give it arguments, or a name", statement.span)
         case tree.Signature():
-            _check_form(ctx, statement, scope)
+            _check_form(ctx, statement, frame)
             if (earlier := declared.get(statement.target.name)) is not None:
                 ctx.error(Code.E011, f"`{statement.target.name}` has a type, but no binding follows it", earlier.span)
             declared[statement.target.name] = statement
         case tree.Annotation():
             declared[statement.target.name] = statement
         case tree.Input():
-            declarations.input(run, statement, scope, main=main)
+            declarations.input(run, statement, frame, main=main)
         case tree.Param():
-            declarations.param(run, statement, scope)
+            declarations.param(run, statement, frame)
         case tree.Output():
-            return declarations.output(run, statement, scope, main=main)
+            return declarations.output(run, statement, frame, main=main)
         case tree.Use():
-            _use(run, statement, scope)
+            _use(run, statement, frame)
         case tree.Schedule():
             run.schedules.append(statement)
         case tree.Guard():
@@ -315,9 +309,9 @@ def _statement(
     return None
 
 
-def _check_form(ctx: Context, signature: tree.Signature, scope: Scope) -> None:
+def _check_form(ctx: Context, signature: tree.Signature, frame: Frame) -> None:
     """Report what is wrong with a signature by itself, unless an earlier version had it and nothing was."""
-    sites, params = scope.file.sites, frozenset(scope.file.params)
+    sites, params = frame.file.sites, frozenset(frame.file.params)
     assert sites is not None and sites.current is not None
     key = (sites.current.key, params)
     if ctx.memory.well_formed.get(key) is None and signature_form.well_formed(ctx, without_unseen(signature, params), params):
@@ -337,40 +331,40 @@ def _has_printed(ctx: Context) -> bool:
 # ----------------------------------------------------------------------------------- modules
 
 
-def _use(run: declarations.Elaboration, statement: tree.Use, scope: Scope) -> None:
+def _use(run: declarations.Elaboration, statement: tree.Use, frame: Frame) -> None:
     ctx = run.ctx
     name = statement.target.name
     path = statement.path if statement.path is not None else name
-    source = ctx.load(path, scope.file.source.name)
+    source = ctx.load(path, frame.file.source.name)
     if source is None:
         ctx.error(Code.E019, f"there is no module `{path}`", statement.span)
-        scope.bind(name, BrokenFunction(statement.span))
+        frame.bind(statement.target.definition, BrokenFunction(statement.span))
         return
     module = ctx.modules.get(source.name)
     if module is None:
         if source.name in ctx.loading:
             cycle = " → ".join([*ctx.loading[ctx.loading.index(source.name) :], source.name])
             ctx.error(Code.E600, f"these files use each other: {cycle}", statement.span)
-            scope.bind(name, BrokenFunction(statement.span))
+            frame.bind(statement.target.definition, BrokenFunction(statement.span))
             return
         module = _load(run, name, source)
-    scope.bind(name, module)
+    frame.bind(statement.target.definition, module)
 
 
 def _load(run: declarations.Elaboration, name: str, source: Source) -> Module:
     ctx = run.ctx
     ctx.loading.append(source.name)
     ctx.sources.append(source)
-    program = _read(ctx, source)
-    scope = Scope(FileContext(source, program.index_origin, sites=Sites()))
-    _run(run, program, scope, main=False)
+    parsed = _read(ctx, source)
+    frame = Frame(FileContext(source, parsed.program.index_origin, sites=Sites()))
+    _run(run, parsed, frame, main=False)
     ctx.loading.pop()
-    module = Module(name, scope)
+    module = Module(name, frame.by_name())
     ctx.modules[source.name] = module
     return module
 
 
-def module_names(load: Load, exports: Exports, path: str, importer: str) -> Mapping[str, tree.NameClass] | None:
+def module_names(load: Load, exports: Exports, path: str, importer: str) -> Mapping[str, NameClass] | None:
     """What a module exports, for the binder; None if there is no such module."""
     source = load(path, importer)
     if source is None:

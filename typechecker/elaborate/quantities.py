@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from ...lang import tree
 from ...lang.diagnostics import Diagnostic
-from ...lang.source import Span
 from ..core import Block, CoreCall
 from ..operands import Value
 from ..quantities.contracts import Contract, violation
 from ..quantities.demand import demands_of_block
 from ..quantities.grades import ANY, Grade
-from ..sizes import ZERO, Size, least, maximum
+from ..sizes import ZERO, least, maximum
 from . import type_expressions
 from .context import Context, leaves
-
-_Names = Callable[[str, Span], Size | None]
 
 
 def states_quantities(signature: tree.Signature) -> bool:
@@ -26,8 +23,8 @@ def states_quantities(signature: tree.Signature) -> bool:
 
 
 def violations(
-    ctx: Context, signature: tree.Signature, args: Sequence[Value], block: Block, names: _Names, known: frozenset[str],
-    calls: Sequence[CoreCall],
+    ctx: Context, signature: tree.Signature, args: Sequence[Value], block: Block, names: type_expressions.Names,
+    known: frozenset[str], calls: Sequence[CoreCall],
 ) -> list[Diagnostic]:  # fmt: skip
     """What the body, expanded on `args` into `block`, does that its signature does not allow; `calls` are those in it."""
     builder = ctx.builder
@@ -50,7 +47,7 @@ def violations(
     return found
 
 
-def declared_grade(ctx: Context, quantity: tree.Quantity, names: _Names) -> Grade | None:
+def declared_grade(ctx: Context, quantity: tree.Quantity, names: type_expressions.Names) -> Grade | None:
     """The interval that a signature states, in the sizes that the names stand for."""
     if quantity.low is None or quantity.high is None:
         return ANY

@@ -16,8 +16,7 @@ from .sites import Reach
 def reach_of(entry: Entry) -> Reach:
     """What the meaning of whoever mentions this value depends on."""
     if isinstance(entry, Module):
-        found = [reach_of(inner) for name in entry.scope.names() if (inner := entry.scope.latest(name)) is not None]
-        return max(found, default=Reach.NOTHING)
+        return max(map(reach_of, entry.entries.values()), default=Reach.NOTHING)
     if isinstance(entry, TupleOperand):
         return max((reach_of(item) for item in entry.items), default=Reach.CONSTANTS)
     if not isinstance(entry, Operand):

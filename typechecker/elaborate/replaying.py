@@ -13,13 +13,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...lang import tree
+from ...lang.definitions import Symbol
 from ...lang.records import dataclass
 from ...lang.source import PlacedSpan, Span
 from ..core import ValueId
 from ..emitted import Emitted, counts, emit_again, emitted_since
 from ..operands import Operand, TupleOperand, Value
 from .context import NODE_BUDGET, Context
-from .environment import DfnFunction, Entry, Moment, PrimitiveFunction, Scope, SignedFunction
+from .environment import DfnFunction, Entry, Frame, PrimitiveFunction, SignedFunction
 from .sites import Reach, Site, Sites
 
 _REPLAYED = tree.Evaluate | tree.BindArray | tree.BindFunction | tree.Signature | tree.Annotation
@@ -35,7 +36,7 @@ class Effect:
     state: int | None
     after: int
     emitted: Emitted | None
-    entries: tuple[tuple[str, Entry], ...]
+    entries: tuple[tuple[Symbol, Entry], ...]
     mentions: tuple[tuple[ValueId, tuple[tuple[Span, Span], ...]], ...]
     value: Value | None
     nodes: int
@@ -45,14 +46,14 @@ class Effect:
 @dataclass(frozen=True, slots=True, eq=False)
 class Done:
     """A statement, the one name that it binds or states the type of, its site, the site of the signature before it, the sites of
-    the words in it, and those of what it bound; `free`: the state is after it what it was before, and does not matter to it."""
+    what it mentions, and those of what it bound; `free`: the state is after it what it was before, and does not matter to it."""
 
     statement: tree.Statement
     name: str | None
     site: Site
     declared: Site | None
-    words: tuple[tuple[str, Site | None], ...]
-    bound: dict[str, Site]
+    uses: tuple[tuple[Symbol, Site | None], ...]
+    bound: dict[Symbol, Site]
     effect: Effect | None
     free: bool = False
 
@@ -61,7 +62,7 @@ class Done:
         if self.name is not None and not self.states_type and sites.declared.get(self.name) is not self.declared:
             return False
         bound = sites.bound
-        return all(bound.get(word) is site for word, site in self.words)
+        return all(bound.get(symbol) is site for symbol, site in self.uses)
 
     @property
     def states_type(self) -> bool:
@@ -71,8 +72,8 @@ class Done:
 class Recording:
     """Watches a statement while it is elaborated."""
 
-    def __init__(self, ctx: Context, started: Moment) -> None:
-        self._ctx, self._started = ctx, started
+    def __init__(self, ctx: Context) -> None:
+        self._ctx = ctx
         self._counts, self._nodes, self._state = counts(ctx.builder), ctx.nodes, ctx.state
         self._mentions, ctx.mentions = ctx.mentions, {}
         ctx.builder.wording.said.clear()
@@ -83,22 +84,21 @@ class Recording:
         for value, places in self._new.items():
             self._mentions.setdefault(value, []).extend(places)
 
-    def done(self, before: Done, entries: Sequence[tuple[str, Entry]], bound: dict[str, Site], value: Value | None) -> Done:
+    def done(self, before: Done, entries: Sequence[tuple[Symbol, Entry]], bound: dict[Symbol, Site], value: Value | None) -> Done:
         """What is known now of a statement that has been elaborated."""
         defining = isinstance(before.statement, _DEFINING) and before.site.reach is Reach.NOTHING
         free = defining and counts(self._ctx.builder)[1:] == self._counts[1:]
         if not free:
             self._ctx.state = self._ctx.memory.key((self._state, before.site.key))
         effect = self._effect(before.statement, entries, value, free=free)
-        return Done(before.statement, before.name, before.site, before.declared, before.words, bound, effect, free)
+        return Done(before.statement, before.name, before.site, before.declared, before.uses, bound, effect, free)
 
     def _effect(
-        self, statement: tree.Statement, entries: Sequence[tuple[str, Entry]], value: Value | None, *, free: bool
+        self, statement: tree.Statement, entries: Sequence[tuple[Symbol, Entry]], value: Value | None, *, free: bool
     ) -> Effect | None:  # fmt: skip
         """What it did, if that can be done again."""
         ctx = self._ctx
-        started = self._started
-        if not isinstance(statement, _REPLAYED) or any(rehomed(entry, started, started) is None for _, entry in entries):
+        if not isinstance(statement, _REPLAYED) or not all(_is_made_in(statement, entry) for _, entry in entries):
             return None
         mentions = tuple([(v, tuple(places)) for v, places in self._new.items()])
         emitted = emitted_since(ctx.builder, self._counts)
@@ -109,9 +109,9 @@ class Recording:
         return Effect(state, ctx.state, None if free else emitted, tuple(entries), mentions, value, nodes, printed)
 
 
-def replay(ctx: Context, done: Done, scope: Scope, declared: dict[str, tree.Signature | tree.Annotation]) -> bool:
+def replay(ctx: Context, done: Done, frame: Frame, declared: dict[str, tree.Signature | tree.Annotation]) -> bool:
     """Do it again; False where the statement has to be elaborated."""
-    effect, sites, name, statement = done.effect, scope.file.sites, done.name, done.statement
+    effect, sites, name, statement = done.effect, frame.file.sites, done.name, done.statement
     if effect is None or sites is None or ctx.nodes + effect.nodes > NODE_BUDGET:
         return False
     if effect.state is not None:
@@ -130,27 +130,37 @@ def replay(ctx: Context, done: Done, scope: Scope, declared: dict[str, tree.Sign
         declared[statement.target.name], sites.declared[statement.target.name] = statement, done.site
     elif name is not None and name in declared:
         del declared[name], sites.declared[name]
-    if effect.entries:
-        now = scope.now()
-        for bound, entry in effect.entries:
-            again = rehomed(entry, now, None)
-            assert again is not None
-            scope.bind(bound, again)
-        sites.bound.update(done.bound)
+    for symbol, entry in effect.entries:
+        frame.bind(symbol, _again(entry, frame))
+    sites.bound.update(done.bound)
     ctx.nodes += effect.nodes
     return True
 
 
-def rehomed(entry: Entry, home: Moment, since: Moment | None) -> Entry | None:
-    """What a statement bound, as it is when bound at another moment; None for what was made before `since`, and for derived
-    functions and operators."""
+def _is_made_in(statement: tree.Statement, entry: Entry) -> bool:
+    """May what a statement bound be bound again: is it a value, or a function that is written in the statement itself?"""
     match entry:
         case Operand() | TupleOperand() | PrimitiveFunction():
+            return True
+        case DfnFunction():
+            return isinstance(statement, tree.BindFunction) and entry.node is statement.value
+        case SignedFunction():
+            return _is_made_in(statement, entry.body)
+        case _:
+            return False
+
+
+def _again(entry: Entry, frame: Frame) -> Entry:
+    """What a statement bound, with what it captures now."""
+    match entry:
+        case DfnFunction():
+            return _closed(entry, frame)
+        case SignedFunction():
+            body = _closed(entry.body, frame) if isinstance(entry.body, DfnFunction) else entry.body
+            return SignedFunction(entry.span, entry.name, entry.signature, body, frame.file, entry.proof)
+        case _:
             return entry
-        case DfnFunction() if since is None or entry.home.time > since.time:
-            return DfnFunction(entry.span, entry.node, home, entry.name)
-        case SignedFunction() if since is None or entry.home.time > since.time:
-            body = rehomed(entry.body, home, since)
-            if isinstance(body, DfnFunction | PrimitiveFunction):
-                return SignedFunction(entry.span, entry.name, entry.signature, body, home, entry.proof)
-    return None
+
+
+def _closed(function: DfnFunction, frame: Frame) -> DfnFunction:
+    return DfnFunction(function.span, function.node, frame.capture(function.node.captures), function.name)

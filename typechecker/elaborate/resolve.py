@@ -6,6 +6,7 @@ from typing import assert_never
 
 from ...lang import tree
 from ...lang.codes import Code
+from ...lang.definitions import Argument, NameClass
 from ..operands import Operand, Value
 from . import names
 from .context import Context, is_poisoned
@@ -15,12 +16,10 @@ from .environment import (
     DerivedFunction,
     DfnFunction,
     ForkFunction,
+    Frame,
     FunctionValue,
-    Missing,
-    Module,
     OperatorValue,
     PrimitiveFunction,
-    Scope,
     is_function,
 )
 
@@ -40,37 +39,30 @@ def is_function_node(node: tree.Function | tree.Expression) -> bool:
     return isinstance(node, _FUNCTION_NODES)
 
 
-def function(ctx: Context, node: tree.Function, scope: Scope, name: str = "") -> FunctionValue:
+def function(ctx: Context, node: tree.Function, frame: Frame, name: str = "") -> FunctionValue:
     """The function a function expression denotes."""
     ctx.spend(node.span)
     match node:
         case tree.Primitive():
-            axis = None if node.axis is None else axis_operand(ctx, node.axis, scope)
+            axis = None if node.axis is None else axis_operand(ctx, node.axis, frame)
             if isinstance(axis, BrokenFunction):
                 return axis
-            return PrimitiveFunction(node.span, node.glyph, axis, scope.file.index_origin)
-        case tree.FunctionName():
-            return names.function_entry(ctx, node.name, scope, node.span)
-        case tree.FunctionMember():
-            entry = names.module_member(ctx, node.module, node.name, scope, node.span)
-            if entry is None or isinstance(entry, (Missing, Module, OperatorValue)) or not is_function(entry):
-                if entry is not None:
-                    ctx.error(Code.E134, f"`{node.module}.{node.name}` is not a function", node.span)
-                return BrokenFunction(node.span)
-            return entry  # type: ignore[return-value]
+            return PrimitiveFunction(node.span, node.glyph, axis, frame.file.index_origin)
+        case tree.FunctionName() | tree.FunctionMember():
+            return names.function_entry(ctx, node, frame)
         case tree.Dfn():
-            return DfnFunction(node.span, node, scope.now(), name)
+            return DfnFunction(node.span, node, frame.capture(node.captures), name)
         case tree.Fork() | tree.Atop():
-            return _train(ctx, node, scope)
+            return _train(ctx, node, frame)
         case tree.Derived():
-            return _derived(ctx, node, scope)
+            return _derived(ctx, node, frame)
         case tree.OperatorCall():
-            return _operator_call(ctx, node, scope, name)
+            return _operator_call(ctx, node, frame, name)
         case _:
             assert_never(node)
 
 
-def _train(ctx: Context, node: tree.Fork | tree.Atop, scope: Scope) -> FunctionValue:
+def _train(ctx: Context, node: tree.Fork | tree.Atop, frame: Frame) -> FunctionValue:
     """Trains nest to the right: built by a loop, so that long ones need no recursion."""
     chain: list[tree.Fork | tree.Atop] = []
     last: tree.Function = node
@@ -78,57 +70,57 @@ def _train(ctx: Context, node: tree.Fork | tree.Atop, scope: Scope) -> FunctionV
         ctx.spend(last.span)
         chain.append(last)
         last = last.right if isinstance(last, tree.Fork) else last.inner
-    value = function(ctx, last, scope)
+    value = function(ctx, last, frame)
     for part in reversed(chain):
         if isinstance(part, tree.Fork):
-            middle = function(ctx, part.middle, scope)
-            left = operand(ctx, part.left, scope)
+            middle = function(ctx, part.middle, frame)
+            left = operand(ctx, part.left, frame)
             value = ForkFunction(part.span, left, middle, value)
         else:
-            value = AtopFunction(part.span, function(ctx, part.outer, scope), value)
+            value = AtopFunction(part.span, function(ctx, part.outer, frame), value)
     return value
 
 
-def _derived(ctx: Context, node: tree.Derived, scope: Scope) -> FunctionValue:
-    """`f¨⍨/` nests to the left: also a loop."""
-    chain: list[tree.Derived] = []
+def _derived(ctx: Context, node: tree.Derived, frame: Frame) -> FunctionValue:
+    """`f¨⍨/` nests to the left: also a loop.  What stands right is evaluated first."""
+    chain: list[tuple[tree.Derived, Operand | None, list[FunctionValue | Value], FunctionValue | None]] = []
     head: tree.Function | tree.Expression = node
     while isinstance(head, tree.Derived):
         ctx.spend(head.span)
-        chain.append(head)
-        head = head.operands[0]
-    value = operand(ctx, head, scope)
-    for part in reversed(chain):
-        if part.operator == "∂":
-            ctx.error(Code.E620, "gradients (`∂`) arrive in a later version", part.span)
-            return BrokenFunction(part.span)
-        operands: list[FunctionValue | Value] = [value]
-        until: FunctionValue | None = None
-        for extra in part.operands[1:]:
-            if isinstance(extra, tree.Tuple) and is_function_node(extra.items[-1]):  # `(n ⋄ p)`
-                until = function(ctx, extra.items[-1], scope)  # type: ignore[arg-type]
-                extra = extra.items[0]
-            operands.append(operand(ctx, extra, scope))
-        axis = None if part.axis is None else axis_operand(ctx, part.axis, scope)
+        if head.operator == "∂":
+            ctx.error(Code.E620, "gradients (`∂`) arrive in a later version", head.span)
+            return BrokenFunction(head.span)
+        axis = None if head.axis is None else axis_operand(ctx, head.axis, frame)
         if isinstance(axis, BrokenFunction):
             return axis
-        value = DerivedFunction(part.span, part.operator, tuple(operands), axis, until, scope.file.index_origin)
+        extras: list[FunctionValue | Value] = []
+        until: FunctionValue | None = None
+        for extra in head.operands[1:]:
+            if isinstance(extra, tree.Tuple) and is_function_node(extra.items[-1]):  # `(n ⋄ p)`
+                until = function(ctx, extra.items[-1], frame)  # type: ignore[arg-type]
+                extra = extra.items[0]
+            extras.append(operand(ctx, extra, frame))
+        chain.append((head, axis, extras, until))
+        head = head.operands[0]
+    value = operand(ctx, head, frame)
+    for part, axis, extras, until in reversed(chain):
+        value = DerivedFunction(part.span, part.operator, (value, *extras), axis, until, frame.file.index_origin)
     assert isinstance(value, DerivedFunction)
     return value
 
 
-def operand(ctx: Context, node: tree.Function | tree.Expression, scope: Scope) -> FunctionValue | Value:
+def operand(ctx: Context, node: tree.Function | tree.Expression, frame: Frame) -> FunctionValue | Value:
     """An operand of an operator or the left tine of a train."""
     if is_function_node(node):
-        return function(ctx, node, scope)  # type: ignore[arg-type]
-    value: Value = ctx.expression(ctx, node, scope)  # type: ignore[arg-type]
+        return function(ctx, node, frame)  # type: ignore[arg-type]
+    value: Value = ctx.expression(ctx, node, frame)  # type: ignore[arg-type]
     if isinstance(value, Operand):
         ctx.builder.wording.add(value.value, node.span)
     return value
 
 
-def axis_operand(ctx: Context, node: tree.Expression, scope: Scope) -> Operand | BrokenFunction:
-    value = ctx.expression(ctx, node, scope)
+def axis_operand(ctx: Context, node: tree.Expression, frame: Frame) -> Operand | BrokenFunction:
+    value = ctx.expression(ctx, node, frame)
     if is_poisoned(value):
         return BrokenFunction(node.span)
     if not isinstance(value, Operand) or (value.static is None and value.constant is None):
@@ -137,47 +129,40 @@ def axis_operand(ctx: Context, node: tree.Expression, scope: Scope) -> Operand |
     return value
 
 
-def operator(ctx: Context, node: tree.Operator, scope: Scope) -> OperatorValue | None:
+def operator(ctx: Context, node: tree.Operator, frame: Frame) -> OperatorValue | BrokenFunction:
     """The user operator that a name or a dfn denotes."""
     match node:
         case tree.OperatorDfn():
-            return OperatorValue(node.span, node, scope.now())
-        case tree.OperatorName():
-            return names.operator_entry(ctx, node.name, scope, node.span)
-        case tree.OperatorMember():
-            entry = names.module_member(ctx, node.module, node.name, scope, node.span)
-            if isinstance(entry, OperatorValue):
-                return entry
-            if entry is not None:
-                ctx.error(Code.E134, f"`{node.module}.{node.name}` is not an operator", node.span)
-            return None
+            return OperatorValue(node.span, node, frame.capture(node.captures))
+        case tree.OperatorName() | tree.OperatorMember():
+            return names.operator_entry(ctx, node, frame)
         case _:
             assert_never(node)
 
 
-def _operator_call(ctx: Context, node: tree.OperatorCall, scope: Scope, name: str) -> FunctionValue:
+def _operator_call(ctx: Context, node: tree.OperatorCall, frame: Frame, name: str) -> FunctionValue:
     from ...lang import binder
 
-    found = operator(ctx, node.operator, scope)
+    found = operator(ctx, node.operator, frame)
     operands: list[FunctionValue | Value] = []
     for extra in node.operands:
-        operands.append(operand(ctx, extra, scope))
-    if found is None:
+        operands.append(operand(ctx, extra, frame))
+    if isinstance(found, BrokenFunction):
         return BrokenFunction(node.span)
     wanted = 2 if found.node.dyadic else 1
     if len(operands) != wanted:
         ctx.error(Code.E130, f"this operator takes {wanted} operand{'s' if wanted > 1 else ''}, got {len(operands)}", node.span)
         return BrokenFunction(node.span)
-    classes = [tree.NameClass.FUNCTION if is_function(x) else tree.NameClass.ARRAY for x in operands]
+    classes = [NameClass.FUNCTION if is_function(x) else NameClass.ARRAY for x in operands]
     dfn, problems = binder.bind_operator(found.node, classes[0], classes[1] if wanted == 2 else None)
     for problem in problems:
         ctx.builder.report(problem)
     if dfn is None:
         return BrokenFunction(node.span)
-    inner = Scope(found.home.scope.file, found.home)
-    for symbol, value in zip(("⍺⍺", "⍵⍵"), operands, strict=False):
-        inner.bind(symbol, value)
-    return DfnFunction(node.span, dfn, inner.now(), _operator_name(node) or name)
+    home = found.home.inner()
+    for argument, value in zip((Argument.LEFT_OPERAND, Argument.RIGHT_OPERAND), operands, strict=False):
+        home.bind(argument, value)
+    return DfnFunction(node.span, dfn, home, _operator_name(node) or name)
 
 
 def _operator_name(node: tree.OperatorCall) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from ...lang import tree
 from ...lang.source import Span
@@ -110,7 +111,7 @@ def _argument(ctx: Context, kind: Kind, names: Sequence[str], span: Span) -> Ope
 
 def _declared(ctx: Context, function: SignedFunction) -> list[Operand]:
     """Arguments as the signature declares them; shape variables stand for one axis, element variables for floats."""
-    bindings = Bindings(function.home.scope.file.params)
+    bindings = Bindings(function.file.params)
     types = [p.type for p in (function.signature.left, function.signature.right) if p is not None]
     nodes = [node for node in types if isinstance(node, tree.ArrayTypeExpression)]
     if len(nodes) < len(types):
@@ -125,7 +126,7 @@ def _declared(ctx: Context, function: SignedFunction) -> list[Operand]:
                 return []
         if node.element.name not in type_expressions.KINDS and node.element.name not in ("idx", "int", "perm"):
             bindings.elements.setdefault(node.element.name, Element(Kind.F64))
-    type_expressions.meaningful_facts(ctx, function.signature.where, lambda name, at: known_size(ctx, bindings, name, at))
+    type_expressions.meaningful_facts(ctx, function.signature.where, partial(known_size, ctx, bindings))
     found: list[Operand] = []
     for node in nodes:
         made = instantiate(ctx, node, bindings, None)

@@ -12,7 +12,6 @@ from collections.abc import Collection, Iterator
 
 from ...lang import tree
 from ...lang.codes import Code
-from ...lang.source import Span
 from .context import Context
 from .type_expressions import KINDS, meant_element, refuse_element
 
@@ -79,10 +78,10 @@ def well_formed(ctx: Context, signature: tree.Signature, params: Collection[str]
     reported: set[str] = set()
     for size, in_result in _sizes(signature):
         named = known | opened if in_result else known
-        unknown = next(((name, span) for name, span in sizes_of(size) if name not in named), None)
-        if unknown is not None and unknown[0] not in reported:
-            undetermined(ctx, *unknown)
-            reported.add(unknown[0])
+        unknown = next((name for name in sizes_of(size) if name.name not in named), None)
+        if unknown is not None and unknown.name not in reported:
+            undetermined(ctx, unknown)
+            reported.add(unknown.name)
     for array in arrays(signature.result):
         for part in array.shape:
             if isinstance(part, tree.ShapeVariable) and part.name not in shapes:
@@ -96,9 +95,10 @@ def _is_mistaken(element: tree.ElementName) -> bool:
     return element.name not in KINDS and not element.args and meant_element(element.name) is not None
 
 
-def undetermined(ctx: Context, name: str, span: Span) -> None:
+def undetermined(ctx: Context, size: tree.SizeName | tree.BoundedSize) -> None:
     """E122 for a size."""
-    ctx.error(Code.E122, f"{name} is not determined by any argument", span, notes=(f"take {name} from the shape of an argument",))
+    notes = (f"take {size.name} from the shape of an argument",)
+    ctx.error(Code.E122, f"{size.name} is not determined by any argument", size.span, notes=notes)
 
 
 def determined(signature: tree.Signature) -> frozenset[str]:
@@ -121,7 +121,7 @@ def _bind(part: tree.ShapeItem, found: set[str]) -> None:
             found.add(part.name)
             _bind(part.bound, found)
         case tree.SizeCall():
-            unknown = [name for name, _ in sizes_of(part) if name not in found]
+            unknown = [size.name for size in sizes_of(part) if size.name not in found]
             if len(unknown) == 1 and _is_linear(part, unknown[0], found):
                 found.add(unknown[0])
         case _:
@@ -166,12 +166,12 @@ def _sizes(signature: tree.Signature) -> Iterator[tuple[tree.SizeExpression, boo
             yield from ((node.left, False), (node.right, False))
 
 
-def sizes_of(node: tree.SizeExpression) -> Iterator[tuple[str, Span]]:
+def sizes_of(node: tree.SizeExpression) -> Iterator[tree.SizeName]:
     """The names in a size, from left to right."""
     stack: list[tree.SizeExpression] = [node]
     while stack:
         part = stack.pop()
         if isinstance(part, tree.SizeName):
-            yield part.name, part.span
+            yield part
         elif isinstance(part, tree.SizeCall):
             stack.extend(reversed(part.args))

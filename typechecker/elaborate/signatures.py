@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 
 from ...lang import tree
 from ...lang.codes import Code
@@ -83,7 +84,7 @@ def _cell_rank(node: tree.TypeExpression) -> int | None:
 def _call_cells(
     ctx: Context, function: SignedFunction, wanted_by: Sequence[tree.Parameter], args: list[Value], span: Span
 ) -> Value:
-    bindings = Bindings(function.home.scope.file.params)
+    bindings = Bindings(function.file.params)
     for parameter, value in zip(wanted_by, args, strict=True):
         if not bind(ctx, parameter.type, value, bindings, function.name, span):
             return ctx.builder.poison(span)
@@ -125,7 +126,7 @@ def _converted(
     converted: list[Value] = []
     notes = (f"{function.name} : {show_signature(function.signature)}",)
     facts = [node for node in function.signature.where if node.relation not in CLASSES]
-    assumed = type_expressions.meaningful_facts(ctx, facts, lambda name, at: known_size(ctx, bindings, name, at))
+    assumed = type_expressions.meaningful_facts(ctx, facts, partial(known_size, ctx, bindings))
     try:
         for parameter, value in zip(wanted_by, args, strict=True):
             wanted = instantiate(ctx, parameter.type, bindings, value)
@@ -150,7 +151,7 @@ def promises(
     for parameter, arg in zip(parameters(signature), args, strict=True):
         if parameter.quantity is None or parameter.quantity.high is None:
             continue
-        grade = declared_grade(ctx, parameter.quantity, lambda name, at: known_size(ctx, bindings, name, at))
+        grade = declared_grade(ctx, parameter.quantity, partial(known_size, ctx, bindings))
         if grade is not None:
             found += [(x.value, grade.low, grade.high) for x in leaves(arg)]
     return tuple(found)
@@ -178,7 +179,7 @@ def _body(ctx: Context, function: SignedFunction, stated: list[SizeFact]) -> Ite
     """Inside the body: its `where` is known, nothing proved is proved again, and numbers are positions by its file's origin."""
     builder = ctx.builder
     before, origin = builder.ledger.proof, builder.index_origin
-    builder.index_origin = function.home.scope.file.index_origin
+    builder.index_origin = function.file.index_origin
     builder.ledger.proof = function.proof if before is Proof.NONE or function.proof is Proof.SOLVER else before
     builder.ledger.premises += stated
     try:
@@ -194,7 +195,7 @@ def _facts(ctx: Context, function: SignedFunction, bindings: Bindings, span: Spa
     stated: list[SizeFact] = []
     good = True
     nodes = [node for node in function.signature.where if node.relation not in CLASSES]
-    for fact, _ in type_expressions.facts(ctx, nodes, lambda name, at: known_size(ctx, bindings, name, at)):
+    for fact, _ in type_expressions.facts(ctx, nodes, partial(known_size, ctx, bindings)):
         message = f"`{function.name}` needs {fact}"
         good = ctx.builder.require(Obligation(fact, Code.E201, span, message, notes=("stated by its `where`",))) and good
         if fact not in ctx.builder.ledger.premises and fact not in stated:
@@ -222,10 +223,10 @@ def _class_holds(ctx: Context, node: tree.Fact, element: Element | None, name: s
     return holds
 
 
-def known_size(ctx: Context, bindings: Bindings, name: str, span: Span) -> Size | None:
-    found = bindings.size(name)
+def known_size(ctx: Context, bindings: Bindings, node: tree.SizeName | tree.BoundedSize) -> Size | None:
+    found = bindings.size(node.name)
     if found is None:
-        undetermined(ctx, name, span)
+        undetermined(ctx, node)
     return found
 
 
@@ -245,7 +246,7 @@ def instantiate(ctx: Context, node: tree.TypeExpression, bindings: Bindings, val
         return TupleType(tuple(items))
     if isinstance(value, Operand) and not _open_element(ctx, node, bindings, value):
         return None
-    element = type_expressions.element_of(ctx, node.element, lambda n, s: known_size(ctx, bindings, n, s), bindings.elements)
+    element = type_expressions.element_of(ctx, node.element, partial(known_size, ctx, bindings), bindings.elements)
     if element is None:
         return None
     if node.element.name == "perm" and element.below is not None:
@@ -263,7 +264,7 @@ def instantiate(ctx: Context, node: tree.TypeExpression, bindings: Bindings, val
                 return None
             shape.append(size)
         else:
-            made_size = type_expressions.size_expression(ctx, part, lambda n, s: known_size(ctx, bindings, n, s))
+            made_size = type_expressions.size_expression(ctx, part, partial(known_size, ctx, bindings))
             if made_size is None:
                 return None
             shape.append(made_size)
@@ -296,13 +297,13 @@ def _bounded(ctx: Context, part: tree.BoundedSize, bindings: Bindings, value: Va
     if value is None:
         return bindings.sizes.get(part.name)
     if not isinstance(value, Operand) or axis >= value.type.rank:
-        return type_expressions.size_expression(ctx, part.bound, lambda n, s: known_size(ctx, bindings, n, s))
+        return type_expressions.size_expression(ctx, part.bound, partial(known_size, ctx, bindings))
     return _at_most(ctx, part, bindings, value.type.shape[axis])
 
 
 def _at_most(ctx: Context, part: tree.BoundedSize, bindings: Bindings, size: Size) -> Size | None:
     """`k≤d` for a size; one k is one size."""
-    bound = type_expressions.size_expression(ctx, part.bound, lambda n, s: known_size(ctx, bindings, n, s))
+    bound = type_expressions.size_expression(ctx, part.bound, partial(known_size, ctx, bindings))
     if bound is None:
         return None
     fact = SizeFact(Relation.AT_MOST, capacity(size), bound)

@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from enum import IntEnum
 
+from ...lang.definitions import Symbol
 from ...lang.diagnostics import Diagnostic
 from ...lang.parser import Parsed
 from ...lang.recent import Recent
@@ -58,9 +59,9 @@ class Site:
 
 @dataclass(slots=True, eq=False)
 class Sites:
-    """The sites of one file: of the names bound so far and of signatures whose binding is still to come."""
+    """The sites of one file: of what is bound so far and of signatures whose binding is still to come."""
 
-    bound: dict[str, Site] = field(default_factory=dict)
+    bound: dict[Symbol, Site] = field(default_factory=dict)
     declared: dict[str, Site] = field(default_factory=dict)
     current: Site | None = None
 
@@ -104,15 +105,15 @@ class Memory:
         return found
 
     def site(
-        self, words: Sequence[tuple[str, Site | None]], text: str, span: Span, origin: int, declared: Site | None
+        self, uses: Sequence[tuple[Symbol, Site | None]], text: str, span: Span, origin: int, declared: Site | None
     ) -> Site:  # fmt: skip
-        """The site of a statement before it is elaborated, `words` being what its words stand for."""
-        used = [(word, site) for word, site in words if site is not None]
-        uses = tuple(site for _, site in used) if declared is None else (declared, *[site for _, site in used])
-        reach = max((site.reach for site in uses), default=Reach.NOTHING)
-        names = tuple((word, site.key) for word, site in used)
+        """The site of a statement before it is elaborated, `uses` being the sites of what it mentions."""
+        used = [(symbol.name, site) for symbol, site in uses if site is not None]
+        needed = tuple(site for _, site in used) if declared is None else (declared, *[site for _, site in used])
+        reach = max((site.reach for site in needed), default=Reach.NOTHING)
+        names = tuple((name, site.key) for name, site in used)
         meaning = (text, origin, -1 if declared is None else declared.key, names)
-        return Site(self.key(meaning), span, uses, reach)
+        return Site(self.key(meaning), span, needed, reach)
 
     def with_texts(self, site: Site, texts: Sequence[str], reach: Reach, known: Site | None) -> Site:
         """The site as names bound by the statement have it: with the texts of the files it brings in, and what they reach; the

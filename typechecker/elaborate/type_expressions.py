@@ -19,7 +19,7 @@ from .context import Context
 
 KINDS: Mapping[str, Kind] = {kind.value: kind for kind in Kind}
 
-Names = Callable[[str, Span], "Size | None"]
+Names = Callable[[tree.SizeName | tree.BoundedSize], Size | None]
 """What a size name stands for; None after an error was reported."""
 
 
@@ -37,7 +37,7 @@ def size_expression(ctx: Context, node: tree.SizeExpression, names: Names) -> Si
         case tree.SizeNumber():
             return number(node.value)
         case tree.SizeName():
-            return names(node.name, node.span)
+            return names(node)
         case tree.SizeCall():
             monus_args = _monus(node)
             args: list[Size] = []
@@ -104,7 +104,7 @@ def element_of(ctx: Context, node: tree.ElementName, names: Names, variables: Ma
         return variables[node.name]
     sizes: list[Size] = []
     for arg in node.args:
-        value = names(arg.name, arg.span) if isinstance(arg, tree.BoundedSize) else _signed(ctx, arg, names)
+        value = names(arg) if isinstance(arg, tree.BoundedSize) else _signed(ctx, arg, names)
         if value is None:
             return None
         sizes.append(value)

@@ -15,7 +15,7 @@ from dataclasses import replace
 from ...lang import tree
 from .signature_form import CLASSES, determined, sizes_of
 
-Known = Callable[[str], bool]
+Known = Callable[[tree.SizeName], bool]
 _Size = tree.SizeExpression
 
 
@@ -24,7 +24,7 @@ def without_unseen(signature: tree.Signature, params: frozenset[str]) -> tree.Si
     if not signature.where:
         return signature
     known = determined(signature) | params
-    where, meant = solved(signature.where, known.__contains__)
+    where, meant = solved(signature.where, lambda size: size.name in known)
     result = signature.result
     for name, value in meant:
         result = _in_type(result, name, value)
@@ -64,13 +64,13 @@ def _equality(
     fact: tree.Fact, side: _Size, other: _Size, others: Sequence[tree.Fact], known: Known
 ) -> tuple[tuple[tree.Fact, ...], str | None, _Size | None] | None:
     """What remains of `side = other`, and the name that it settles; None if it settles nothing."""
-    if not all(known(name) for name, _ in sizes_of(other)):
+    if not all(known(name) for name in sizes_of(other)):
         return None
-    unseen = [name for name, _ in sizes_of(side) if not known(name)]
+    unseen = [name.name for name in sizes_of(side) if not known(name)]
     elsewhere = {name for f in others for name in _names_in(f)}
     match side:
-        case tree.SizeCall(function="*", args=(tree.SizeNumber() as base, tree.SizeName(name=name))):
-            if known(name) or not all(_is_bound(f, name) for f in others if name in _names_in(f)):
+        case tree.SizeCall(function="*", args=(tree.SizeNumber() as base, tree.SizeName(name=name) as exponent)):
+            if known(exponent) or not all(_is_bound(f, name) for f in others if name in _names_in(f)):
                 return None
             return (replace(fact, relation="*", left=base, right=other),), None, None
         case tree.SizeCall(function="×", args=(tree.SizeName(name=x), tree.SizeName(name=y))) if len(set(unseen)) == 2:
@@ -90,7 +90,7 @@ def _powers_of(side: _Size, other: _Size, others: Sequence[tree.Fact]) -> list[t
 
 
 def _names_in(fact: tree.Fact) -> list[str]:
-    return [name for part in (fact.left, fact.right) if part is not None for name, _ in sizes_of(part)]
+    return [name.name for part in (fact.left, fact.right) if part is not None for name in sizes_of(part)]
 
 
 def _is_bound(fact: tree.Fact, name: str) -> bool:
@@ -131,7 +131,7 @@ def _linear(fact: tree.Fact, side: _Size, other: _Size, known: Known) -> tuple[t
 
 
 def _is_known(size: _Size, known: Known) -> bool:
-    return all(known(name) for name, _ in sizes_of(size))
+    return all(known(name) for name in sizes_of(size))
 
 
 # ------------------------------------------------------------------------------------ replacing names
