@@ -1,6 +1,6 @@
 """What can be drawn: vectors and matrices of real numbers; what of them: finite numbers.
 
-Neighbours: `lines`, `shades`, `figures`; `requested` (the command line).
+Neighbours: `charts`, `shades`, `figures`; `requested` (the command line).
 """
 
 from __future__ import annotations

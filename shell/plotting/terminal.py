@@ -9,8 +9,7 @@ from typing import Final
 from ...lang.numerals import natural
 from ..cli.console import Console
 from .charts import chart
-from .drawable import Chart, Picture
-from .lines import line_plot
+from .drawable import Picture
 from .shades import shade_plot
 
 HEIGHT: Final = 16
@@ -21,12 +20,10 @@ def drawing(picture: Picture, width: int, height: int, *, colour: bool) -> list[
     """The title, the drawing, and what was left out."""
     if picture.blank is not None:
         return [picture.title, f"  {picture.blank}"]
-    if picture.chart is not Chart.PLAIN:
-        drawn = chart(picture, width, height, colour=colour)
-    elif picture.values.ndim == 1:
-        drawn = line_plot(picture, width, height)
-    else:
+    if picture.values.ndim == 2:
         drawn = shade_plot(picture, width, height, colour=colour)
+    else:
+        drawn = chart(picture, width, height, colour=colour)
     return [picture.title, *drawn, *([f"  {picture.note}"] if picture.note else [])]
 
 
