@@ -85,17 +85,20 @@ class Session:
         assert core is not None, "only accepted programs are loaded"
         files: Mapping[str, InputFile] = {}
         folder, settings = self.folder_of(checked.source), settings_of(core, request.params)
-        shapes = {name: array.shape for name, array in settings.arrays.items()}
-        if request.sizes or any(entry.path is None and entry.name not in request.inputs for entry in core.data):
+        shapes = {name: array.shape for name, array in {**settings.arrays, **request.arrays}.items()}
+        absent = [entry for entry in core.data if entry.name not in request.arrays]
+        if request.sizes or any(entry.path is None and entry.name not in request.inputs for entry in absent):
             from .execution.sizing import headers_in, sized
 
             numbers, headers = {**settings.sizes, **request.sizes}, headers_in(folder, self.permissions, request.inputs)
             bound = sized(core, numbers, shapes, headers, request.grouping.without, request.inputs)
         else:
-            if core.data:
+            if absent:
                 from .execution.loading import find_inputs  # imports NumPy, which a program without data may never need
+                from .execution.sizing import only
 
-                files = find_inputs(core, request.inputs, folder, self.permissions, request.limits.memory, request.standard_input)
+                memory, stream = request.limits.memory, request.standard_input
+                files = find_inputs(only(core, absent), request.inputs, folder, self.permissions, memory, stream)
             shapes = {name: file.shape for name, file in files.items()} | shapes
             bound = bind_shapes(core, shapes, settings.sizes, without=request.grouping.without)
         device = Device(HOME, "cpu", cores())
@@ -150,7 +153,7 @@ class Session:
 
         core = loaded.core
         settings = settings_of(core, loaded.request.params)
-        values: dict[str, Any] = dict(settings.arrays)
+        values: dict[str, Any] = {**settings.arrays, **loaded.request.arrays}
         stores = None
         if loaded.streams:
             from .execution.streaming import require_one_run, settled, stores_of, values_of
@@ -161,7 +164,7 @@ class Session:
                 loaded = settled(loaded, observe)
             stores = stores_of(loaded)
             values = values_of(loaded, stores)
-        elif core.data and (engine is Engine.REFERENCE or not loaded.stored):
+        elif loaded.files and (engine is Engine.REFERENCE or not loaded.stored):
             from .execution.loading import read_inputs
 
             values |= read_inputs(core, loaded.files, loaded.bound.sizes)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from enum import Enum
-from typing import TextIO
+from typing import Any, TextIO
 
 from ...lang.records import dataclass
 from ...lang.urls import is_url, trouble_of
@@ -42,7 +42,8 @@ class Grouping(Enum):
 @dataclass(frozen=True, slots=True)
 class Request:
     """`inputs` maps names to paths (relative to the working folder) or streams, `params` to what is set, `outputs` to paths or
-    streams; `standard_input` is what `-` reads; `sizes` are those that are planned for, whatever the data has."""
+    streams; `standard_input` is what `-` reads; `sizes` are those that are planned for, whatever the data has; `arrays` are
+    inputs that are at hand."""
 
     inputs: Mapping[str, str] = field(default_factory=dict)
     params: Mapping[str, str] = field(default_factory=dict)
@@ -51,6 +52,7 @@ class Request:
     standard_input: TextIO | None = None
     grouping: Grouping = Grouping.CHEAPEST
     sizes: Mapping[str, int] = field(default_factory=dict)
+    arrays: Mapping[str, Any] = field(default_factory=dict)
 
 
 def request_of(arguments: Arguments, console: Console) -> Request:

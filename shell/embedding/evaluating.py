@@ -13,17 +13,15 @@ from collections.abc import Sequence
 from itertools import takewhile
 from typing import Any, Final, TypeAlias
 
-import numpy as np
-
 from ...backend.run.cpu.kinds import NumArray
 from ...backend.run.prepared import PreparedPlan
-from ...backend.run.values import Array, to_numpy
 from ...lang.diagnostics import Rejected, RhoError
 from ...lang.source import Source
 from ...typechecker.core import Core, Print
 from ..cli.requests import Request
 from ..cli.sources import EVAL
 from ..execution.folded import folded_results
+from ..execution.outcome import as_numpy
 from ..session import Session
 from ..stages import Loaded
 from .showing import showing
@@ -90,7 +88,7 @@ def evaluate(text: str, session: Session | None = None) -> Any:
         loaded = session.load(checked, Request())
         if core.inputs or core.schedules or len(checked.sources) > 1:
             printed = session.run(loaded).printed
-            return _as_one([_as_numpy(shown.value) for shown in printed[-_several(core) :]])
+            return _as_one([as_numpy(shown.value) for shown in printed[-_several(core) :]])
         with _lock:
             made = _kept[session, text] = _made(loaded)
             while len(_kept) > MOST_KEPT:
@@ -104,7 +102,7 @@ def _made(loaded: Loaded) -> _Kept:
     folded = folded_results(loaded.bound)
     if folded is None:
         return _Planned(loaded)
-    return _Constant([_as_numpy(value) for value in folded[0][-_several(loaded.core) :]])
+    return _Constant([as_numpy(value) for value in folded[0][-_several(loaded.core) :]])
 
 
 def _several(core: Core) -> int:
@@ -115,8 +113,3 @@ def _several(core: Core) -> int:
 
 def _as_one(values: Sequence[Any]) -> Any:
     return tuple(values) if len(values) > 1 else values[0] if values else None
-
-
-def _as_numpy(value: Any) -> NumArray:
-    made: NumArray = to_numpy(value) if isinstance(value, Array) else np.asarray(value)
-    return made

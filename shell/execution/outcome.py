@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import field, replace
 from typing import Any
 
-from ...backend.run.values import Array, kind_of_dtype, nested
+from ...backend.run.values import Array, kind_of_dtype, nested, to_numpy
 from ...lang.records import dataclass
 from ...typechecker.core import Core, Print, ValueId
 from ...typechecker.display import show_type
@@ -68,6 +68,11 @@ class Shown:
         from ...backend.run.values import from_numpy
 
         return nested(from_numpy(self.value))
+
+
+def as_numpy(value: Any) -> Any:
+    """A value of any back end as a NumPy array."""
+    return to_numpy(value) if isinstance(value, Array) else value
 
 
 def kind_of(value: Any) -> Kind:

@@ -188,9 +188,10 @@ def values_of(loaded: Loaded, stores: Stores | None) -> dict[str, Any]:
     """The inputs that the program reads as a whole, by name."""
     from ...backend.graph.phases import Input
 
-    values: dict[str, Any] = dict(settings_of(loaded.core, loaded.request.params).arrays)
+    request = loaded.request
+    values: dict[str, Any] = {**settings_of(loaded.core, request.params).arrays, **request.arrays}
     sources = {} if stores is None else stores.sources
-    if loaded.core.data:
+    if loaded.files:
         from .loading import read_inputs
 
         needed = {phase.name for phase in loaded.bound.graph.phases if isinstance(phase, Input)}

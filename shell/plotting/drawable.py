@@ -8,13 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from ...backend.run.values import Array
 from ...typechecker.elements import Kind
-
-if TYPE_CHECKING:
-    from ..execution.outcome import Shown
+from ..execution.outcome import Shown, as_numpy
 
 _REFUSED: Final = {Kind.CHAR: "text", Kind.C64: "complex numbers", Kind.C128: "complex numbers"}
 
@@ -137,7 +134,7 @@ def _finite(shown: Shown) -> tuple[Any, int]:
     """The numbers of a value, NaN where they are not finite, and how many those are."""
     import numpy as np
 
-    values = np.asarray(_plain(shown)).astype(np.float64)
+    values = np.asarray(as_numpy(shown.value)).astype(np.float64)
     finite = np.isfinite(values)
     dropped = int(values.size - np.count_nonzero(finite))
     return (np.where(finite, values, np.nan) if dropped else values), dropped
@@ -145,17 +142,8 @@ def _finite(shown: Shown) -> tuple[Any, int]:
 
 def _texts(shown: Shown) -> tuple[str, ...]:
     """The rows of text."""
-    rows = _plain(shown).tolist()
+    rows = as_numpy(shown.value).tolist()
     return tuple(["".join(chr(c) if isinstance(c, int) else c or " " for c in row).strip() for row in rows])
-
-
-def _plain(shown: Shown) -> Any:
-    given = shown.value
-    if isinstance(given, Array):
-        from ...backend.run.values import to_numpy
-
-        given = to_numpy(given)
-    return given
 
 
 def ends_of(values: Any) -> tuple[float, float]:

@@ -25,7 +25,7 @@ from .settings import Settings
 
 if TYPE_CHECKING:
     from ..plotting.drawable import Picture
-    from ..workspace.computing import Ready
+    from ..stages import Loaded
     from ..workspace.workspace import Asked, Workspace
 
 
@@ -139,14 +139,14 @@ def _plan(rest: str, desk: Desk) -> Exit:
     asked = _asked(rest, desk)
     from ...backend.schedule.plan.explain import plan_text
     from ..display.costs import cost_of_program
-    from ..display.estimates import unmeasured
+    from ..display.estimates import predicted_ns, unmeasured
     from ..display.rewritten import rewritten_lines
-    from ..workspace.computing import estimate_ns
+    from ..stages import PlanDetail
 
-    prepared = desk.workspace.prepare(asked, full=True)
+    prepared = desk.workspace.prepare(asked, PlanDetail.FULL)
     costs = cost_of_program(prepared.core).lines(prepared.bound.sizes, max(prepared.plan.peak.values(), default=0))
     desk.console.print("\n".join([plan_text(prepared.plan), *rewritten_lines(prepared.bound.graph, {}), *costs]))
-    estimate = estimate_ns(prepared)
+    estimate = predicted_ns(prepared.bound)
     if estimate:
         desk.console.print(f"time    ~{duration(estimate)}{unmeasured()}")
     return Exit.OK
@@ -160,27 +160,24 @@ def _time(rest: str, desk: Desk) -> Exit:
     from statistics import median
 
     from ...backend.schedule.plan.explain import bytes_text
-    from ..display.estimates import unmeasured
-    from ..workspace.computing import estimate_ns, memory_of
+    from ..display.estimates import predicted_ns, unmeasured
 
     prepared = desk.workspace.prepare(asked)
-    first, times = _spent(prepared), list[int]()
+    first, times = _spent(prepared, desk), list[int]()
     while len(times) < RUNS and first + sum(times) < MOST_SECONDS * 1e9:
-        times.append(_spent(prepared))
+        times.append(_spent(prepared, desk))
     times = times or [first]
-    estimate = estimate_ns(prepared)
+    estimate = predicted_ns(prepared.bound)
     parts = [duration(median(times)), f"first {duration(first)}", f"{len(times)} run{'s' * (len(times) != 1)}"]
     parts += [f"estimate ~{duration(estimate)}{unmeasured()}"] if estimate else []
-    desk.console.print(" · ".join([*parts, bytes_text(memory_of(prepared))]))
+    desk.console.print(" · ".join([*parts, bytes_text(sum(prepared.plan.peak.values()))]))
     return Exit.OK
 
 
-def _spent(prepared: Ready) -> int:
+def _spent(prepared: Loaded, desk: Desk) -> int:
     """Nanoseconds of a run."""
-    from ..workspace.computing import compute
-
     start = time.perf_counter_ns()
-    compute(prepared)
+    desk.workspace.session.run(prepared)
     return time.perf_counter_ns() - start
 
 
@@ -196,14 +193,13 @@ def _plot(rest: str, desk: Desk) -> Exit:
 def pictured(rest: str, desk: Desk) -> Picture:
     """The value of an expression made ready to be drawn.  UsageError: it cannot be.  RhoError: it has none."""
     from ..plotting.drawable import Chart, NotDrawable, chart_of
-    from ..workspace.computing import compute
 
     word, _, expression = rest.partition(" ")
     kinds = {kind.value: kind for kind in Chart if kind is not Chart.PLAIN}
     chart = kinds.get(word, Chart.PLAIN) if word not in desk.types else Chart.PLAIN
     asked = _asked(rest if chart is Chart.PLAIN else expression.strip(), desk)
     with about(asked.sources):
-        outcome = compute(desk.workspace.prepare(asked))
+        outcome = desk.workspace.session.run(desk.workspace.prepare(asked))
     if not outcome.printed:
         raise UsageError("this has no value to draw", "for example: )plot 1○(⍳100)÷10")
     if len(outcome.printed) > 1 and chart is Chart.PLAIN:

@@ -56,14 +56,14 @@ def _parts(workspace: Workspace, asked: Asked) -> list[str]:
     if checked.core is None or not checked.core.block.ops:
         return parts
     from ...backend.schedule.plan.explain import bytes_text
-    from ..workspace.computing import estimate_ns, memory_of
+    from ..display.estimates import predicted_ns
 
     try:
         prepared = workspace.prepare(asked)
     except RhoError as error:
         return [*parts, f"{error.diagnostics[0].code} {error.diagnostics[0].message}"]
-    parts.append(bytes_text(memory_of(prepared)))
-    estimate = estimate_ns(prepared)
+    parts.append(bytes_text(sum(prepared.plan.peak.values())))
+    estimate = predicted_ns(prepared.bound)
     if estimate:
         parts.append(f"~{duration(estimate)}")
     return [*parts, str(prepared.plan.devices[0].id)]

@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from ...backend.run.values import Array, to_numpy
 from ...lang.lexer import NAME
 from ...lang.primitives import ELEMENT_NAMES, RESERVED_WORDS
 from ...lang.source import Span
 from ..cli.arguments import UsageError, nearest
 from ..cli.exits import Exit
 from ..embedding.arrays import as_array
+from ..execution.outcome import as_numpy
 from .items import Kept, Leaf, Tree, ValueItem
 from .workspace import Entered, Workspace
 
@@ -74,7 +74,7 @@ def _of_kept(value: Kept) -> Any:
 
 def python_value(value: Any) -> Any:
     """A copy as Python has it: scalars as scalars, a vector of characters as text."""
-    array = np.asarray(to_numpy(value) if isinstance(value, Array) else value)
+    array = np.asarray(as_numpy(value))
     if array.dtype.kind == "U" and array.ndim <= 1:
         return "".join(character or "\0" for character in array.reshape(-1).tolist())
     return array.copy() if array.ndim else array[()].item()

@@ -6,7 +6,7 @@ the last bare expression.
 
 The state is replaced only when an entry has succeeded, so an interrupt at any time leaves the session as it was.
 
-Neighbours: `program` (what is checked and run), `computing`, `shell.verbs.repl` and `shell.repl` (who types).
+Neighbours: `program` (what is checked and run), `shell.session`, `shell.verbs.repl` and `shell.repl` (who types).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ...lang import habits_told
 from ...lang.codes import Code
-from ...lang.diagnostics import Diagnostic, RhoError
+from ...lang.diagnostics import Diagnostic, Refused, RhoError
 from ...lang.resolution.entries import Form, Statement, quiet, statements_of, words
 from ...lang.source import Source, Span
 from ...lang.spelling import Spelled, spell
@@ -28,16 +28,15 @@ from ...typechecker.incremental import Checker
 from ...typechecker.operands import Operand, TupleOperand, Value
 from ..cli.exits import Exit
 from ..cli.messages import exit_of
+from ..cli.requests import Request
 from ..session import Session
-from ..stages import Checked
+from ..stages import Checked, Loaded, PlanDetail
 from .items import Entry, Item, Kept, Leaf, State, TextItem, Tree, ValueItem, leaves
 from .printed import remembered
 from .program import ANSWER, Layout, before, put, with_sizes
 
 if TYPE_CHECKING:
-    from ...typechecker.core import Core
     from ..execution.outcome import Shown
-    from .computing import Ready
 
 
 _SOURCES: Final = 512
@@ -236,17 +235,17 @@ class Workspace:
         again = self.session.check(layout.source, self._checker)
         if again.core is None:
             layout, again, kept = plain, checked, {}
-        from .computing import compute, ready
-
         try:
-            prepared = ready(self.session, layout, again)
-            outcome = compute(prepared)
+            loaded = self._loaded(layout, again)
+            outcome = self.session.run(loaded)
         except RhoError as error:
             raise _Stopped(exit_of(error), _about(error.diagnostics, layout)) from None
         progress.printed += outcome.printed
         progress.state = replace(state, counter=counter)
-        arrays = {name: shown.value for name, shown in outcome.outputs.items()}
-        return {name: _filled(value, arrays, prepared, state.origin) for name, value in kept.items()}
+        from ..execution.outcome import as_numpy
+
+        arrays = {name: as_numpy(shown.value) for name, shown in outcome.outputs.items()}
+        return {name: _filled(value, arrays, loaded, state.origin) for name, value in kept.items()}
 
     # ------------------------------------------------------------------------------------- asking
 
@@ -266,12 +265,19 @@ class Workspace:
         result = self.session.check(before(self.state, {name}).source, self._checker).result
         return () if result is None else result.described(name)
 
-    def prepare(self, asked: Asked, *, full: bool = False) -> Ready:
-        """Bind and plan what was asked about.  RhoError where running would be refused."""
-        from .computing import ready
+    def _loaded(self, layout: Layout, checked: Checked, detail: PlanDetail = PlanDetail.STEPS) -> Loaded:
+        """Bind the sizes and plan.  Refused: files, permissions, guards, memory."""
+        assert checked.core is not None
+        for entry in checked.core.data:
+            if entry.path is None and entry.name not in layout.arrays:
+                notes = ('in a session write the file too: input x : f64[n] ← "x.npy"',)
+                raise Refused([Diagnostic(Code.E704, f"the input `{entry.name}` names no file", entry.span, notes=notes)])
+        return self.session.load(checked, Request(arrays=layout.arrays), detail)
 
+    def prepare(self, asked: Asked, detail: PlanDetail = PlanDetail.STEPS) -> Loaded:
+        """Bind and plan what was asked about.  RhoError where running would be refused."""
         try:
-            return ready(self.session, asked.layout, asked.checked, full=full)
+            return self._loaded(asked.layout, asked.checked, detail)
         except RhoError as error:
             raise type(error)(_about(error.diagnostics, asked.layout), asked.sources) from None
 
@@ -339,14 +345,13 @@ def _target(value: Kept) -> str:
     return value.name if isinstance(value, Leaf) else "(" + " ".join(_target(item) for item in value.items) + ")"
 
 
-def _filled(value: Kept, arrays: Mapping[str, Any], prepared: Ready, origin: int) -> Kept:
+def _filled(value: Kept, arrays: Mapping[str, Any], loaded: Loaded, origin: int) -> Kept:
     if isinstance(value, Tree):
-        return Tree(tuple([_filled(item, arrays, prepared, origin) for item in value.items]))
+        return Tree(tuple([_filled(item, arrays, loaded, origin) for item in value.items]))
     from .concrete import concrete
 
-    core: Core = prepared.core
-    entry = next(entry for entry in core.outputs if entry.name == value.name)
-    return concrete(value.name, arrays[value.name], core.types[entry.value], prepared.bound.sizes, origin)
+    entry = next(entry for entry in loaded.core.outputs if entry.name == value.name)
+    return concrete(value.name, arrays[value.name], loaded.core.types[entry.value], loaded.bound.sizes, origin)
 
 
 def _type_of(value: Kept) -> str:

@@ -18,7 +18,8 @@ from rho.shell.cli.exits import Exit
 from rho.shell.repl.loop import serve
 from rho.shell.repl.settings import Settings
 from rho.shell.repl.terminal import Terminal
-from rho.shell.workspace import computing
+from rho.shell.session import Session
+from rho.shell.stages import Loaded
 
 from .conftest import Table
 
@@ -61,15 +62,15 @@ def test_control_c_clears_the_line(table: Table) -> None:
 
 
 def test_control_c_while_computing(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
-    real, times = computing.compute, [0]
+    real, times = Session.run, [0]
 
-    def once(ready: computing.Ready) -> object:
+    def once(own: Session, loaded: Loaded) -> object:
         times[0] += 1
         if times[0] == 1:
             raise KeyboardInterrupt
-        return real(ready)
+        return real(own, loaded)
 
-    monkeypatch.setattr(computing, "compute", once)
+    monkeypatch.setattr(Session, "run", once)
     assert session(table, f"x ← 5{ENTER}x+1{ENTER}x+1{ENTER}") == "6\n"
     assert "interrupted" in table.err.getvalue()
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rho.shell.cli.exits import Exit
-from rho.shell.workspace import computing
+from rho.shell.session import Session
 from rho.shell.workspace.items import TextItem, ValueItem
 from rho.shell.workspace.workspace import Workspace
 
@@ -45,8 +45,8 @@ def test_one_entry_may_shadow_within_itself(enter: Enter) -> None:
 def test_a_value_is_computed_once(enter: Enter, workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     enter(BIG, "y ← x×x")
     computed: list[str] = []
-    real = computing.compute
-    monkeypatch.setattr(computing, "compute", lambda ready: (computed.append(ready.layout.text), real(ready))[1])
+    real = Session.run
+    monkeypatch.setattr(Session, "run", lambda own, loaded: (computed.append(loaded.checked.source.text), real(own, loaded))[1])
     assert enter("⊃y") == ["2.25"]
     assert len(computed) == 1 and "x×x" not in computed[0] and "input y : f64[5000]" in computed[0]
 
@@ -134,10 +134,10 @@ def test_an_interrupt_leaves_no_trace(enter: Enter, workspace: Workspace, monkey
     enter(BIG)
     before = workspace.state
 
-    def interrupted(_: object) -> None:
+    def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(computing, "compute", interrupted)
+    monkeypatch.setattr(Session, "run", interrupted)
     with pytest.raises(KeyboardInterrupt):
         workspace.enter("x ← x×2 ⋄ x")
     monkeypatch.undo()
