@@ -60,22 +60,23 @@ def key_reduce(call: Call, arrays: Arrays) -> Arrays:
 def _reduced(function: str, kind: Kind, keys: NumArray, items: NumArray, bins: int) -> NumArray:
     """Rows of `items` to `bins` rows.  What a bin starts with leaves even the sign of a zero as it is."""
     ufunc = running_ufunc(function, kind)
-    occupied = np.zeros(bins, np.bool_)
-    occupied[keys] = True
+    start = complex(-0.0, -0.0) if kind.is_complex and function == "add" else neutral(function, kind)
     if ufunc is None:
-        result = np.empty((bins, items.shape[1]), DTYPES[kind])
+        start, result = 0, np.zeros((bins, items.shape[1]), DTYPES[kind])
         if len(keys):
             _by_group(function, kind, keys, items, result)
     elif ufunc in _AS_BYTES:
-        result = _scattered(_AS_BYTES[ufunc], keys, items.view(np.uint8), bins, neutral(function, kind)).view(np.bool_)
+        result = _scattered(_AS_BYTES[ufunc], keys, items.view(np.uint8), bins, start).view(np.bool_)
     else:
-        start = complex(-0.0, -0.0) if kind.is_complex and function == "add" else neutral(function, kind)
         result = _scattered(ufunc, keys, items, bins, start)
     if ufunc is np.gcd:  # a lone item stays as it is, even below 0
         alone = np.bincount(keys, minlength=bins)[keys] == 1
         result[keys[alone]] = items[alone]
-    if not occupied.all():
-        result[~occupied] = identity(function, kind)
+    empty = result[:, 0] == start
+    if empty.any():
+        empty[keys] = False
+        if empty.any():
+            result[empty] = identity(function, kind)
     return result
 
 
