@@ -5,8 +5,8 @@ executor's work around it (for `run --analyze`).  Run-time sizes count at their 
 whole is what its loop program takes (`regions`); else a loop is trip × body with a launch an iteration (where loops run as one
 kernel: its operands once, and its applications every turn), a map or fold its body once a cell.  A branch is its longer arm.
 
-Note [Steps].  The first execution of a step finds or makes its kernel: `host_dispatch_ns`, or what the table `kernel` says of a
-structured phase (tables of library phases then include it).  Every execution costs `launch_ns`.  Both are part of a
+Note [Steps].  The first execution of a step finds or makes its kernel: `host_dispatch_ns`, or what the tables `first` say on a
+measured device (those of library phases include it).  Every execution costs `launch_ns`.  Both are part of a
 phase's ticks, because one host queue a device is all that a problem knows.
 
 Note [Shards].  `cut` names an axis: of `phase.axes` for a structured phase, an entry of `phase.signature` for a library phase.
@@ -260,10 +260,7 @@ def making_grains(phase: Phase, rates: Rates) -> Grains:
         made = rates.table(("first.made",), Kind.F64) if isinstance(phase, Structured) and around.unknown else None
         found = Grains(0) if first is None else cooled(first, around)
         return found if made is None or is_view(phase) else Grains(found + cooled(made, around))
-    table = rates.table(("kernel",), Kind.I64)
-    if table is None:
-        return Grains(rates.device.host_dispatch_ns * GRAIN)
-    return table.at(len(phase.body) + len(phase.reads)) if isinstance(phase, Structured) else Grains(0)
+    return Grains(rates.device.host_dispatch_ns * GRAIN)
 
 
 def _first_of_library(phase: Phase, rates: Rates, grains: Grains) -> int:

@@ -46,17 +46,15 @@ LIBRARY_CLASSES: Final = ("scan", "gather", "sort", "search", "compact", "scatte
                           "format", "sequential", "fill")  # fmt: skip
 PARTS: Final = ("step", "first", "call", "fresh", "team", "point", "ufunc", "row", "column", "line", "turn", "cut", "disk",
                 "scratch")  # fmt: skip
-EARLIER: Final = ("body", "kernel", "reduce_sequential")
-"""Parts that earlier calibrations had: files with such names are read, and nothing asks for them."""
 _KINDS: Final = {kind.value: kind for kind in Kind}
 _HEADS: Final = frozenset({
-    *FUNCTIONS, *CLASSES, *STREAMS, *MATRICES, *LIBRARY_CLASSES, *LIBRARY, "reduce", *PARTS, *EARLIER,
+    *FUNCTIONS, *CLASSES, *STREAMS, *MATRICES, *LIBRARY_CLASSES, *LIBRARY, "reduce", *PARTS,
     *(f"circular_{k}" for k in range(13)), *(f"circular_m{k}" for k in range(1, 13)),
 })  # fmt: skip
 _VARIANTS: Final = frozenset({
     *FUNCTIONS, *CLASSES, *LAYOUTS, *SHAPES, *_KINDS, *_HEADS, "rows", "sorts", "constant", "moved", "thin", "square",
     "half_power", "reduced", "library", "made", "own", "plane", "ends", "long", "handed", "few", "binary",
-}) - {"point", "ufunc", "body"}  # fmt: skip
+}) - {"point", "ufunc"}  # fmt: skip
 
 _NEAR: Final[dict[Kind, tuple[Kind, ...]]] = {
     Kind.BOOL: (Kind.U8, Kind.I32, Kind.I64, Kind.F64),

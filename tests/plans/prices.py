@@ -147,7 +147,7 @@ class Prices:
             work = self.library(phase, device, box)
         else:
             work = None
-        return None if work is None else self.ticks(work + self.step(phase, device))
+        return None if work is None else self.ticks(work + self.step(device))
 
     def whole_blocks(self, phase: Structured, extents: list[int]) -> None:
         """Sums with rounding are cut at blocks, of which the last counts as a whole one (docs/devices.md, Estimates)."""
@@ -158,11 +158,8 @@ class Prices:
             if ordered and axis.kind is AxisKind.REDUCE and extents[at] < n(axis.size):
                 extents[at] = min(n(axis.size), -(-extents[at] // BLOCK) * BLOCK)
 
-    def step(self, phase: Phase, device: Device) -> int:
+    def step(self, device: Device) -> int:
         """A launch, and the first execution's dispatch."""
-        if device.has(["kernel"], "i64"):
-            made = isinstance(phase, Structured)
-            return device.launch * GRAIN + (device.at(["kernel"], "i64", len(phase.body) + len(phase.reads)) if made else 0)
         return (device.launch + device.dispatch) * GRAIN
 
     def combine(self, partial_bytes: int) -> int:
