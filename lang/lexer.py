@@ -120,10 +120,12 @@ def lexemes(text: str) -> tuple[Lexeme, ...]:
     return tuple(scan(text))
 
 
-def in_prose(line: str, at: int) -> bool:
-    """Is a place inside a comment or a text?  After a comment or a text without its end it still is."""
+def in_prose(text: str, at: int) -> bool:
+    """Is a place inside a comment or a text of its line?  After a comment or a text without its end it still is."""
+    first = text.rfind("\n", 0, at) + 1
+    last = text.find("\n", at)
     return any(
-        start < at < end or (at == end and kind is not TokenKind.TEXT)
-        for kind, start, end in lexemes(line)
+        start < at - first < end or (at - first == end and kind is not TokenKind.TEXT)
+        for kind, start, end in lexemes(text[first : last if last >= 0 else len(text)])
         if kind in (TokenKind.COMMENT, TokenKind.TEXT, TokenKind.UNENDED)
     )

@@ -77,6 +77,12 @@ def by_key(key: str) -> Primitive | None:
     return _KEYS.get(key)
 
 
+def glyph_of(word: str) -> str | None:
+    """The glyph that a backtick and a whole name or one key spell."""
+    row = _NAMES.get(word) or _KEYS.get(word)
+    return None if row is None else row.glyph
+
+
 def find(word: str) -> tuple[Primitive, ...]:
     """Rows for whatever a user may type: a glyph, a name, a backtick spelling, or `erf` for `⎕erf`."""
     bare = word.removeprefix("`")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import Enum
+from math import inf
 
 from ...lang.records import dataclass
 
@@ -84,6 +85,19 @@ class Arguments:
                 raise UsageError(f"{name} names `{key}` twice (`{pairs[key]}` and `{value}`)", "give each name once")
             pairs[key] = value
         return pairs
+
+
+def seconds(option: str, text: str | None, most: float = inf) -> float | None:
+    """A time that an option gives.  UsageError: it is none, or too long."""
+    if text is None:
+        return None
+    try:
+        value = float(text.removesuffix("s"))
+    except ValueError:
+        value = 0.0
+    if not 0 < value <= most or value == inf:
+        raise UsageError(f"{option} {text}: write a number of seconds such as 10")
+    return value
 
 
 def nearest(word: str, candidates: Sequence[str]) -> str | None:

@@ -98,26 +98,21 @@ class Console:
     @property
     def error_width(self) -> int:
         """Columns of the terminal of messages."""
-        columns = natural(self.environment.get("COLUMNS", ""), _MOST_COLUMNS)
-        if columns is not None and columns >= 20:
-            return columns
-        try:
-            return max(20, os.get_terminal_size(self.err.fileno()).columns)
-        except (OSError, ValueError):
-            return 80
+        return self._columns(self.err)
 
     @property
     def width(self) -> int:
         """Columns for results: the window's on a terminal, else 80."""
+        return self._columns(self.out)
+
+    def _columns(self, stream: TextIO) -> int:
         columns = natural(self.environment.get("COLUMNS", ""), _MOST_COLUMNS)
         if columns is not None and columns >= 20:
             return columns
-        if self.out.isatty():
-            try:
-                return max(20, os.get_terminal_size(self.out.fileno()).columns)
-            except (OSError, ValueError):
-                return 80
-        return 80
+        try:
+            return max(20, os.get_terminal_size(stream.fileno()).columns) if stream.isatty() else 80
+        except (OSError, ValueError):
+            return 80
 
     def _may_colour(self, stream: TextIO) -> bool:
         if self.colouring is not Colour.AUTO:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import shlex
 import tempfile
 import traceback as tracebacks
 from collections.abc import Sequence
@@ -32,7 +33,7 @@ def write_reproducer(trace: str, words: Sequence[str]) -> str:
         "# Reproducer of a bug in Rho",
         f"rho {__version__} · Python {platform.python_version()} · {platform.platform()}",
         f"working folder: {os.getcwd()}",
-        "command: rho " + " ".join(_quoted(word) for word in words),
+        "command: rho " + shlex.join(words),
     ]
     for word in words:
         if word.endswith(".rho") and os.path.isfile(word):
@@ -43,9 +44,3 @@ def write_reproducer(trace: str, words: Sequence[str]) -> str:
     with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
         file.write("\n".join(parts))
     return path
-
-
-def _quoted(word: str) -> str:
-    if word and all(c.isalnum() or c in "-_./=" for c in word):
-        return word
-    return "'" + word.replace("'", "'\\''") + "'"

@@ -14,7 +14,7 @@ from ...typechecker.core import Core
 from ..execution.params import natural
 from ..execution.permissions import Permissions
 from ..execution.sizing import options_of, sizes_of
-from .arguments import Arguments, UsageError, nearest
+from .arguments import Arguments, UsageError, nearest, seconds
 from .console import Console
 from .streams import check_streams, stream_of
 
@@ -61,7 +61,7 @@ def request_of(arguments: Arguments, console: Console) -> Request:
     inputs, given = arguments.pairs("--in", "NAME=PATH"), arguments.pairs("--out", "NAME=PATH")
     outputs = _each(given)
     check_streams(inputs, given, terminal=console.out.isatty(), program="-" in arguments.positional[:1])
-    limits = Limits(_bytes(arguments.value("--max-memory")), _seconds(arguments.value("--max-time")))
+    limits = Limits(_bytes(arguments.value("--max-memory")), seconds("--max-time", arguments.value("--max-time")))
     grouping = Grouping.AS_WRITTEN if arguments.has("--exact") else Grouping.CHEAPEST
     sizes = {name: natural("--size", name, text) for name, text in arguments.pairs("--size", "NAME=N").items()}
     return Request(inputs, params, outputs, limits, console.input, grouping, sizes)
@@ -158,15 +158,3 @@ def _bytes(text: str | None) -> int | None:
     if (count := bytes_of("".join(text.split()))) is None:
         raise UsageError(f"--max-memory {text}: write a number of bytes such as 500MB or 2GiB")
     return count
-
-
-def _seconds(text: str | None) -> float | None:
-    if text is None:
-        return None
-    try:
-        value = float(text.removesuffix("s"))
-    except ValueError:
-        value = 0.0
-    if not 0 < value < float("inf"):
-        raise UsageError(f"--max-time {text}: write a number of seconds such as 10")
-    return value

@@ -8,7 +8,12 @@ from __future__ import annotations
 from typing import Any
 
 from ...lang.primitives import Primitive, Use
-from .library import LibraryEntry
+from .library import LibraryEntry, entries
+
+
+def named(word: str) -> list[LibraryEntry]:
+    """What the library has of that name: a module's name is that of all in it."""
+    return [entry for entry in entries() if word in (entry.name, *entry.name.split("."))]
 
 
 def entry_text(entry: LibraryEntry) -> str:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from ...lang.numerals import natural
 from ..cli.arguments import Arguments, UsageError
 from ..cli.ending import is_command
 
@@ -80,10 +81,10 @@ def attachment_of(arguments: Arguments) -> Attachment | None:
         return None
     if unfit := [name for name in ("--devices", "--simulate", "--plan") if arguments.has(name)]:
         raise UsageError(f"--cluster has its own devices: it goes without {unfit[0]}")
-    text = arguments.value("--restarts")
-    if text is not None and not (text.isascii() and text.isdigit() and int(text) <= _MOST_RESTARTS):
+    text = arguments.value("--restarts") or str(RESTARTS)
+    if (restarts := natural(text, _MOST_RESTARTS)) is None:
         raise UsageError(f"--restarts {text}: write a number from 0 to {_MOST_RESTARTS}")
-    return Attachment(where, RESTARTS if text is None else int(text))
+    return Attachment(where, restarts)
 
 
 @contextmanager

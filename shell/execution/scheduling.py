@@ -16,7 +16,7 @@ from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, Refused, RhoError, RunFailed
 from ...lang.records import dataclass
 from ...lang.source import Span
-from ..cli.arguments import Arguments, UsageError
+from ..cli.arguments import Arguments, UsageError, seconds
 from .clusters import Attachment, attachment_of
 from .stored_plans import read_plan, require_right
 
@@ -89,9 +89,10 @@ def scheduling_of(arguments: Arguments, use: Use) -> Scheduling | None:
     effort = Effort.FAST if arguments.has("--fast") else Effort.PROVE if arguments.has("--prove") else Effort.DEFAULT
     if arguments.value("--plan") is not None and any(arguments.has(name) for name in OPTIONS if name != "--devices"):
         raise UsageError("--plan runs a plan as it is stored", "options of the planner have no use beside it")
+    budget = seconds("--budget", arguments.value("--budget"), 86_400)
     return Scheduling(
         Use.SIMULATE if arguments.has("--simulate") else use, arguments.value("--devices"), arguments.values("--objective"),
-        effort, _seconds(arguments.value("--budget")), arguments.value("--plan"), arguments.values("--without"),
+        effort, budget, arguments.value("--plan"), arguments.values("--without"),
         attachment_of(arguments), _nanoseconds(arguments.value("--deadline")),
     )  # fmt: skip
 
@@ -106,18 +107,6 @@ def _nanoseconds(text: str | None) -> int | None:
     if not found:
         raise UsageError(f"--deadline {text}: write a time such as 20ms (ns, us, ms or s)")
     return found
-
-
-def _seconds(text: str | None) -> float | None:
-    if text is None:
-        return None
-    try:
-        value = float(text.removesuffix("s"))
-    except ValueError:
-        value = 0.0
-    if not 0 < value <= 86_400:
-        raise UsageError(f"--budget {text}: write a number of seconds such as 20")
-    return value
 
 
 def stored_for(

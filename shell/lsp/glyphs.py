@@ -10,7 +10,7 @@ import re
 import string
 
 from ...lang.lexer import in_prose
-from ...lang.primitives import by_key, by_name
+from ...lang.primitives import glyph_of
 from .documents import Document
 from .places import Position, Range, TextEdit
 
@@ -19,12 +19,6 @@ TRIGGERS = tuple(" \n" + string.punctuation + string.digits)
 
 _SPELLING = re.compile(r"`([A-Za-z]+|[^\sA-Za-z])")
 _LAST = re.compile(r"`([A-Za-z]*)$")
-
-
-def glyph_of(word: str) -> str | None:
-    """The glyph a whole name or one key after a backtick spells."""
-    row = by_name(word) or (by_key(word) if len(word) == 1 else None)
-    return None if row is None else row.glyph
 
 
 def on_type(document: Document, position: Position, typed: str) -> list[TextEdit]:

@@ -225,9 +225,9 @@ def _help(rest: str, desk: Desk) -> Exit:
         return Exit.OK
     text = explain(rest)
     if text is None:
-        from ..display import documentation, library
+        from ..display import documentation
 
-        found = [entry for entry in library.entries() if rest in (entry.name, *entry.name.split("."))]
+        found = documentation.named(rest)
         if not found:
             guess = did_you_mean(rest)
             meant = f"; did you mean `{guess}`?" if guess else ""

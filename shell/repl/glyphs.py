@@ -12,8 +12,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ...lang import lexer
-from ...lang.primitives import PRIMITIVES, Primitive, by_key, by_name
+from ...lang.lexer import in_prose
+from ...lang.primitives import PRIMITIVES, Primitive, by_key, by_name, glyph_of
 from ..searching.completing import pending
 
 _NAMES = tuple(sorted({name for row in PRIMITIVES for name in row.names}))
@@ -80,19 +80,6 @@ def finished(text: str, prefix: str) -> str:
         places = [m.start() for m in re.finditer(re.escape(prefix) + r"(?=[A-Za-z])", line) if not in_prose(line, m.start())]
         lines.append("".join("`" if at in places else character for at, character in enumerate(line)))
     return "\n".join(lines)
-
-
-def glyph_of(word: str) -> str | None:
-    """The glyph a whole name or one key spells."""
-    row = by_name(word) or (by_key(word) if len(word) == 1 else None)
-    return None if row is None else row.glyph
-
-
-def in_prose(text: str, at: int) -> bool:
-    """Is a place inside a comment or a text of its line?"""
-    start = text.rfind("\n", 0, at) + 1
-    end = text.find("\n", at)
-    return lexer.in_prose(text[start : len(text) if end < 0 else end], at - start)
 
 
 # ------------------------------------------------------------------------------------------ language bar

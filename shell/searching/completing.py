@@ -115,10 +115,7 @@ def pending(before: str, prefix: str, after: int = 0) -> str | None:
     found = re.search(rf"[`{re.escape(prefix)}]([A-Za-z]*)$", before)
     if found is None or found.start() < after:
         return None
-    line = before.rfind("\n") + 1
-    if in_prose(before[line:], found.start() - line):
-        return None
-    return found.group(1)
+    return None if in_prose(before, found.start()) else found.group(1)
 
 
 def _kind_of(row: Primitive) -> Kind:

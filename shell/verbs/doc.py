@@ -20,15 +20,14 @@ def run(arguments: Arguments, console: Console) -> Exit:
         else:
             console.print("\n".join(primitive_text(row) for row in rows).rstrip("\n"))
         return Exit.OK
-    every = list(library.entries())
-    entries = [entry for entry in every if word in (entry.name, entry.name.partition(".")[0], entry.name.partition(".")[2])]
+    entries = documentation.named(word)
     if entries:
         if wants_json(arguments):
             print_json(console, {"primitives": [], "library": [documentation.entry_json(entry) for entry in entries]})
         else:
             console.print("\n\n".join(documentation.entry_text(entry) for entry in entries))
         return Exit.OK
-    guess = primitives.suggest(word) or nearest(word, [entry.name for entry in every])
+    guess = primitives.suggest(word) or nearest(word, [entry.name for entry in library.entries()])
     meant = f"; did you mean `{guess}`?" if guess else ""
     hint = f"rho search {word} looks in the descriptions"
     raise UsageError(f"no primitive or library function is called `{word}`{meant}", hint)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
+from ...lang.numerals import natural
 from ..cli.arguments import Arguments, UsageError
 from ..cli.results import to_json, wants_json
 from ..execution.scheduling import budget_of, profile_of
@@ -69,9 +70,10 @@ def chosen(arguments: Arguments, found: Front) -> Point | None:
         return found.chosen(weights_of(weights, found.objective))
     if number is None:
         return None
-    if not (number.isascii() and number.isdigit() and 0 < int(number) <= len(found.points)):
+    place = natural(number, len(found.points))
+    if not place:
         raise UsageError(f"--point {number}: the front has the points 1 to {len(found.points)}")
-    return found.points[int(number) - 1]
+    return found.points[place - 1]
 
 
 def weights_of(text: str, other: Objective) -> dict[Objective, float]:
@@ -93,11 +95,10 @@ def weights_of(text: str, other: Objective) -> dict[Objective, float]:
 
 
 def _count(text: str | None) -> int:
-    if text is None:
-        return 8
-    if not (text.isascii() and text.isdigit() and 2 <= int(text[:9]) <= MOST_POINTS):
+    count = natural(text or "8", MOST_POINTS)
+    if count is None or count < 2:
         raise UsageError(f"--points {text}: write a number of plans from 2 to {MOST_POINTS}")
-    return int(text)
+    return count
 
 
 def text(arguments: Arguments, found: Front, name: str) -> str:

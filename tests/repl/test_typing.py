@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rho.lang.primitives import PRIMITIVES
+from rho.lang.primitives import PRIMITIVES, glyph_of
 from rho.shell.repl import glyphs
 from rho.shell.repl.colours import coloured
 from rho.shell.repl.commands import COMMANDS
@@ -47,7 +47,7 @@ def test_glyphs_appear(typed: str, line: str) -> None:
 def test_every_name_and_key_can_be_typed() -> None:
     for row in PRIMITIVES:
         for name in row.names:
-            assert keys(f"`{name} ").strip() == glyphs.glyph_of(name), name
+            assert keys(f"`{name} ").strip() == glyph_of(name), name
         if row.key is not None and row.glyph != "'":
             assert keys(f"`{row.key} ").strip() == row.glyph, row.key
 
