@@ -17,7 +17,7 @@ from ...lang.resolution.symbols import Mention
 from ...lang.source import Source
 from ..display.library import LibraryEntry, entries_of
 from .documents import Document
-from .pages import code, glyph_page, library_page
+from .pages import code, documented, glyph_page, library_page
 from .places import Position, Range
 from .values import MOST_TYPES, is_latest, types_of
 
@@ -85,9 +85,7 @@ def _name(document: Document, mention: Mention) -> str | None:
         return _member(document, mention)
     parts = [code(*described(document, symbol))]
     doc = documentation(document, symbol)
-    if doc is not None:
-        parts.append(doc.doc)
-        parts += [code(f"      {expression}", *value.split("\n")) for expression, value in doc.examples]
+    parts += [] if doc is None else documented(doc)
     if symbol.kind is SymbolKind.FUNCTION and is_latest(document, symbol):
         parts += [cost for cost in [cost_of(document, symbol.name)] if cost]
     return "\n\n".join(part for part in parts if part)

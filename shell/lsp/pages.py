@@ -22,10 +22,6 @@ def primitive_page(row: Primitive) -> str:
     return "\n".join([*lines, *(["This version of Rho cannot run it yet (E620)."] if row.later else [])]).rstrip()
 
 
-def _example(expression: str, value: str) -> str:
-    return code(f"      {expression}", *value.split("\n"))
-
-
 def glyph_page(glyph: str) -> str | None:
     """The page of a glyph, a system name, a conversion or a keyword; of both rows if it is a function and an operator."""
     rows = primitives.rows(glyph)
@@ -34,8 +30,10 @@ def glyph_page(glyph: str) -> str | None:
 
 def library_page(entry: LibraryEntry) -> str:
     """The page of a documented definition."""
-    parts = [code(entry.source)]
-    if entry.doc:
-        parts.append(entry.doc)
-    parts += [_example(*example) for example in entry.examples]
-    return "\n\n".join(parts)
+    return "\n\n".join([code(entry.source), *documented(entry)])
+
+
+def documented(entry: LibraryEntry) -> list[str]:
+    """What is said of a definition, and its examples."""
+    examples = [code(f"      {expression}", *value.split("\n")) for expression, value in entry.examples]
+    return [*([entry.doc] if entry.doc else []), *examples]

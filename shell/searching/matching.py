@@ -188,20 +188,18 @@ def _rest(rest: Rest, side: str, after: tuple[Item, ...], others: tuple[Item, ..
     known = state.bindings.get((f"S {side}", rest.name))
     for length in range(len(others) + 1):
         taken, left = others[:length], others[length:]
-        if known is not None:
-            if known.side != far:
-                continue
-            same = [state]
-            if len(known.term) != length if isinstance(known.term, tuple) else True:
-                continue
-            assert isinstance(known.term, tuple)
-            for a, b in zip(known.term, taken, strict=True):
-                same = [s for s in same if a == b] if not isinstance(a, Hole) and not isinstance(b, Hole) else same
-            states = same
+        if known is None:
+            one = _bind((f"S {side}", rest.name), Bound(taken, far), state)
+        elif known.side == far and isinstance(known.term, tuple) and _alike(known.term, taken):
+            one = state
         else:
-            states = [_bind((f"S {side}", rest.name), Bound(taken, far), state)]
-        for one in states:
-            yield from _shapes(left, after, one) if side == "given" else _shapes(after, left, one)
+            continue
+        yield from _shapes(left, after, one) if side == "given" else _shapes(after, left, one)
+
+
+def _alike(items: tuple[Item, ...], others: tuple[Item, ...]) -> bool:
+    """Are these the same items, but for holes?"""
+    return len(items) == len(others) and all(a == b or Hole() in (a, b) for a, b in zip(items, others, strict=True))
 
 
 def _items(asked: Item, given: Item, state: State) -> Iterator[State]:
