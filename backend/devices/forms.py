@@ -112,7 +112,7 @@ def work_of(phase: Structured, types: Types, extents: tuple[int, ...], number: N
     body = build_body(phase, complexes=not chained) if kernels and _is_candidate(phase, types, extents) else None
     reads = tuple(varies(read, extents) for read in phase.reads)
     shapes = [tuple(map(number, types[read.value].shape)) for read in phase.reads]
-    steps = [_strides(read, extents, shape) for read, shape in zip(phase.reads, shapes, strict=True)]
+    steps = [strides(read, extents, shape) for read, shape in zip(phase.reads, shapes, strict=True)]
     kinds = [types[read.value].element.kind for read in phase.reads]
     reduces = bool(phase.axes) and phase.axes[-1].kind is AxisKind.REDUCE
     bytes_ = [tuple(s * kind.bytes for s in own) for own, kind in zip(steps, kinds, strict=True)]
@@ -120,7 +120,7 @@ def work_of(phase: Structured, types: Types, extents: tuple[int, ...], number: N
     inner = _inner(nest)
     streams = _streams(phase, reads, shapes, steps, kinds, extents, inner)
     if body is None:
-        applied = chain = _calls(phase, reads, extents)
+        applied = chain = calls(phase, reads, extents)
         results = [(types[r.value].element.kind, r.reduction) for r in phase.results]
         points = [prod(extents)] * len(results)
     else:
@@ -160,7 +160,7 @@ def varies(read: Read, extents: Sequence[int]) -> Axes:
     return wide
 
 
-def _strides(read: Read, extents: Sequence[int], shape: Sequence[int]) -> tuple[int, ...]:
+def strides(read: Read, extents: Sequence[int], shape: Sequence[int]) -> tuple[int, ...]:
     """Elements of the operand between neighbours on each axis of the space, as if it lay in row-major order."""
     stages = read.projection.stages
     if not stages:
@@ -247,7 +247,8 @@ def _length(chain: tuple[Applied, ...]) -> tuple[int, int]:
     return sum(class_of(one.function) == "transcendental" for one in chain), len(chain)
 
 
-def _calls(phase: Structured, reads: Sequence[Axes], extents: Sequence[int]) -> tuple[Applied, ...]:
+def calls(phase: Structured, reads: Sequence[Axes], extents: Sequence[int]) -> tuple[Applied, ...]:
+    """The applications of a body as they are, in its order."""
     varying: list[Axes] = []
     found: list[Applied] = []
     for node in phase.body:
@@ -257,8 +258,8 @@ def _calls(phase: Structured, reads: Sequence[Axes], extents: Sequence[int]) -> 
             case ApplyNode():
                 on = frozenset[int]().union(*(varying[a] for a in node.args))
                 varying.append(on - {len(extents) - 1} if node.function.startswith(ALONG) else on)
-                compute = kind_of(phase.body[node.args[1 if node.function == "select" else 0]])
-                each = node.kind.bytes + sum(kind_of(phase.body[a]).bytes for a in node.args)
+                compute = _kind_of(phase.body[node.args[1 if node.function == "select" else 0]])
+                each = node.kind.bytes + sum(_kind_of(phase.body[a]).bytes for a in node.args)
                 constant = any(isinstance(phase.body[a], ConstantNode) for a in node.args)
                 points = prod(extents[axis] for axis in on)
                 found.append(Applied(_plain(phase, node), compute, node.kind, points, each, node.parameter, constant))
@@ -278,7 +279,7 @@ def _plain(phase: Structured, node: ApplyNode) -> str:
     return node.function
 
 
-def kind_of(node: Node) -> Kind:
+def _kind_of(node: Node) -> Kind:
     return node.kind if isinstance(node, ReadNode | ConstantNode | ApplyNode) else Kind.I64
 
 

@@ -11,7 +11,6 @@ Neighbours: `forms`, `points` (measured devices), `rates`, `keys` (tables), `lib
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Final
@@ -21,16 +20,13 @@ from ..graph.phases import (
     Affine,
     ApplyNode,
     AxisKind,
-    AxisNode,
-    ConstantNode,
-    Node,
     Read,
     ReadNode,
     Reshaped,
     Structured,
     ValueId,
 )
-from .forms import Number, Types, varies, work_of
+from .forms import Applied, Number, Types, calls, strides, varies, work_of
 from .keys import reduce_stems, scalar_stems
 from .points import ALONE, work_grains
 from .rates import Rates
@@ -39,17 +35,15 @@ from .tables import Grains, Table
 
 LONG_ROW: Final = 1024
 SHORT_ROW: Final = 8
-_POWERS: Final = {2.0: "mul", 0.5: "sqrt"}
 
 
 @dataclass(frozen=True, slots=True)
 class _Space:
-    """The iteration space in numbers, with the axes that each read and each node vary on."""
+    """The iteration space in numbers, with the axes that each read varies on."""
 
     extents: tuple[int, ...]
     reduce: int | None
     reads: tuple[frozenset[int], ...]
-    nodes: tuple[frozenset[int], ...]
 
     @property
     def points(self) -> int:
@@ -84,19 +78,7 @@ def _space(phase: Structured, number: Number, cut: tuple[int, int] | None) -> _S
     if cut is not None:
         extents[cut[0]] = cut[1]
     reduce = next((a for a, axis in enumerate(phase.axes) if axis.kind is AxisKind.REDUCE), None)
-    reads = tuple(varies(read, extents) for read in phase.reads)
-    nodes: list[frozenset[int]] = []
-    for node in phase.body:
-        match node:
-            case ReadNode():
-                nodes.append(reads[node.index])
-            case AxisNode():
-                nodes.append(frozenset({node.axis} if extents[node.axis] != 1 else ()))
-            case ApplyNode():
-                nodes.append(frozenset[int]().union(*(nodes[a] for a in node.args)))
-            case _:
-                nodes.append(frozenset())
-    return _Space(tuple(extents), reduce, reads, tuple(nodes))
+    return _Space(tuple(extents), reduce, tuple(varies(read, extents) for read in phase.reads))
 
 
 def _fills(read: Read) -> bool:
@@ -112,34 +94,15 @@ def _copied(read: Read, number: Number) -> int:
     return found
 
 
-def _strides(read: Read, extents: Sequence[int], shape: Sequence[int]) -> tuple[int, ...]:
-    """Elements of the operand between neighbours on each axis of the space, as if it lay in row-major order."""
-    stages = read.projection.stages
-    steps = [1] * len(shape)
-    for place in range(len(shape) - 2, -1, -1):
-        steps[place] = steps[place + 1] * shape[place + 1]
-    if not stages:
-        return tuple(steps)
-    if len(stages) > 1 or not isinstance(only := stages[0], Affine):
-        own = [1] * len(extents)
-        for place in range(len(extents) - 2, -1, -1):
-            own[place] = own[place + 1] * extents[place + 1]
-        return tuple(own)
-    found = [0] * len(extents)
-    for index, step in zip(only.indices, steps, strict=True):
-        for term in index.terms:
-            found[term.axis] += term.coefficient * step
-    return tuple(map(abs, found))
-
-
 def _inner(phase: Structured, types: Types, space: _Space, number: Number) -> tuple[int | None, tuple[tuple[int, ...], ...]]:
     """The axis along which the largest operand lies side by side, and the strides of all reads."""
-    strides = tuple(_strides(r, space.extents, tuple(map(number, types[r.value].shape))) for r in phase.reads)
+    steps = [strides(r, space.extents, tuple(map(number, types[r.value].shape))) for r in phase.reads]
+    apart = tuple(tuple(map(abs, step)) for step in steps)
     best, most = None, 0
-    for on, step in zip(space.reads, strides, strict=True):
+    for on, step in zip(space.reads, apart, strict=True):
         if on and space.along(on) > most:
             most, best = space.along(on), min(on, key=lambda axis: step[axis])
-    return best, strides
+    return best, apart
 
 
 def _bytes(read: Read, on: frozenset[int], types: Types, space: _Space, number: Number) -> int:
@@ -158,10 +121,10 @@ def _one_application(phase: Structured, types: Types, rates: Rates, space: _Spac
         return None
     if len({read.value for read in phase.reads}) != len(phase.reads):
         return None
-    inner, strides = _inner(phase, types, space, number)
+    inner, apart = _inner(phase, types, space, number)
     if any(len(r.projection.stages) > 1 or _fills(r) for r in phase.reads):
         return None
-    if inner is not None and any(step[inner] > 1 for step in strides):
+    if inner is not None and any(step[inner] > 1 for step in apart):
         return None
     applied = [node for node in phase.body if isinstance(node, ApplyNode)]
     result = phase.results[0]
@@ -173,11 +136,8 @@ def _one_application(phase: Structured, types: Types, rates: Rates, space: _Spac
         return None
     if len(applied) != 1 or not phase.reads or not all(isinstance(phase.body[a], ReadNode) for a in applied[0].args):
         return None
-    node = applied[0]
-    stems = scalar_stems(node.function, _compute(phase.body, node), node.parameter)
-    table = rates.require(stems, _table_kind(phase.body, node))
-    size = space.points * _per_point(phase.body, node)
-    return table.at(size)
+    (one,) = calls(phase, space.reads, space.extents)
+    return rates.grains(*_table_of(applied[0], one), space.points * one.each)
 
 
 def _counted(phase: Structured, node: ApplyNode, reduced: int) -> Kind | None:
@@ -188,23 +148,10 @@ def _counted(phase: Structured, node: ApplyNode, reduced: int) -> Kind | None:
     return None
 
 
-def _compute(body: Sequence[Node], node: ApplyNode) -> Kind:
-    """The kind an application computes in."""
-    which = body[node.args[1 if node.function == "select" else 0]] if node.args else None
-    return which.kind if isinstance(which, ReadNode | ConstantNode | ApplyNode) else Kind.I64
-
-
-def _table_kind(body: Sequence[Node], node: ApplyNode) -> Kind:
-    return node.kind if node.function.startswith("convert") else _compute(body, node)
-
-
-def _per_point(body: Sequence[Node], node: ApplyNode) -> int:
-    """Bytes that one application touches at a point."""
-    total = node.kind.bytes
-    for arg in node.args:
-        other = body[arg]
-        total += other.kind.bytes if isinstance(other, ReadNode | ConstantNode | ApplyNode) else 8
-    return total
+def _table_of(node: ApplyNode, one: Applied) -> tuple[tuple[str, ...], Kind]:
+    """The names of an application's table, and its kind."""
+    kind = node.kind if node.function.startswith("convert") else one.compute
+    return scalar_stems(node.function, one.compute, node.parameter), kind
 
 
 def _reduction(function: str | None, kind: Kind, rates: Rates, space: _Space, inner: int | None) -> Grains:
@@ -267,15 +214,14 @@ def _declared(phase: Structured, types: Types, rates: Rates, number: Number, spa
     kinds = [types[r.value].element.kind for r in phase.results]
     times = [rates.grains(("copy", "add"), kinds[0], size)]
     extra = unknown = 0
-    for place, node in enumerate(phase.body):
-        if not isinstance(node, ApplyNode) or _widens(phase, place):
+    nodes = [(place, node) for place, node in enumerate(phase.body) if isinstance(node, ApplyNode)]
+    for (place, node), one in zip(nodes, calls(phase, space.reads, space.extents), strict=True):
+        if _widens(phase, place):
             continue
-        kind, points = _table_kind(phase.body, node), space.along(space.nodes[place])
-        own = points * _per_point(phase.body, node)
-        stems = scalar_stems(node.function, _compute(phase.body, node), node.parameter)
+        (stems, kind), own = _table_of(node, one), one.points * one.each
         times.append(rates.grains(stems, kind, smallest(size, own)))
         if rates.table(stems, kind) is None:
-            unknown += points
+            unknown += one.points
         extra += largest(0, rates.grains(stems, kind, own) - rates.grains(("add",), kind, own))
     if unknown and rates.device.roofline is not None:
         times.append(Table.of_rate(rates.device.roofline.flops).at(unknown))
