@@ -94,8 +94,8 @@ class Epoch:
                 raise WorkerFault(worker.member.address, f"failed: {said['fault']}", said)
             if "failure" in said:
                 failures.append((tuple(said["start"]), said["queue"], failure_of(said["failure"])))
-            for name, told in said.get("written", {}).items():
-                self.outputs[name].sink.hear(told)
+            for name, came in said.get("written", {}).items():
+                self.outputs[name].sink.came += came
         if failures:
             raise min(failures, key=lambda one: one[:2])[2]
         assert results is not None

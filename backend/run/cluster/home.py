@@ -121,7 +121,7 @@ class Cluster:
             lying = {name: inputs[name] for name in lying_in(plan, bound)}
             epoch.outputs = {name: one for name, one in lying.items() if isinstance(one, StoredOutput)}
             for one in epoch.outputs.values():
-                one.sink.forget()
+                one.sink.came = 0
             stored = {name: one.facts() for name, one in lying.items()}
             epoch.ship(shipment(plan, without), stored, observed=observe is not None)
             results = epoch.execute(bound, inputs, observe)

@@ -309,7 +309,7 @@ class WorkersRun:
             inputs = {name: from_facts(facts) for name, facts in self.facts["inputs"].items()}
             backends = self.crossing.backends()
             execute_plan(self.plan, self.bound, inputs, backends, self.journal, pace=Pace.THREADS, others=self.crossing)
-            outputs = {name: one.sink.told() for name, one in inputs.items() if isinstance(one, StoredOutput) and one.sink.came}
+            outputs = {name: one.sink.came for name, one in inputs.items() if isinstance(one, StoredOutput) and one.sink.came}
             said |= {"written": outputs} if outputs else {}
             if self.journal is not None:
                 self.home.send(Kind.TIMES, {"run": self.facts["run"], "span": self.journal.span}, [self.journal.rows()])

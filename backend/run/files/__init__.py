@@ -1,6 +1,7 @@
 """Files of inputs and outputs.  `reading` and `writing` are the interface; one module a format does the work."""
 
-from .memory import bytes_of, reading_bytes, writing_bytes
+from .filling import bytes_of
+from .memory import reading_bytes, writing_bytes
 from .npy_rows import NpySource
 from .reading import READABLE, Wanted, check_declared, check_range, located, read_shape, read_values, split_member
 from .rows import RowSource, row_source

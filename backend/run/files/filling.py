@@ -1,6 +1,6 @@
 """An input's array while it is read: made once, filled block by block, so that no file is in memory twice.
 
-Neighbours: `npy`, `npz`, `zarr_chunks` (stored items), `elements` (which stored types a kind accepts).
+Neighbours: `npy`, `npz`, `npy_rows` (stored items), `elements` (which stored types a kind accepts).
 """
 
 from __future__ import annotations
@@ -24,69 +24,42 @@ def new_array(shape: tuple[int, ...], kind: Kind) -> Any:
     return numpy.empty(shape, "U1" if kind is Kind.CHAR else NUMPY_NAMES[kind])
 
 
-def is_direct(shape: tuple[int, ...], dtype: Any, stored: Any, *, fortran: bool) -> bool:
-    """Are the bytes of the file those of the array?"""
-    return bool((not fortran or len(shape) < 2) and stored == dtype and stored.kind not in "bU")
+def bytes_of(kind: Kind, shape: tuple[int, ...]) -> int:
+    """Of an array as it is in memory."""
+    return math.prod(shape) * kind.bytes
 
 
-class Filling:
-    """`array` with the first `count` items of a file set: items of NumPy's dtype `stored`, the last axis fastest, or the
-    first one with `fortran`."""
+def is_direct(dtype: Any, stored: Any) -> bool:
+    """Are the bytes of items in a file those in an array?"""
+    return bool(stored == dtype and stored.kind not in "bU")
 
-    def __init__(self, shape: tuple[int, ...], kind: Kind, stored: str, *, fortran: bool = False) -> None:
-        import numpy
 
-        self.array: Any = new_array(shape, kind)
-        self.count = 0
-        self._stored: Any = numpy.dtype(stored)
-        self._item_bytes = int(self._stored.itemsize)
-        self._in_order = not fortran or len(shape) < 2
-        self._items = self.array.reshape(-1) if self._in_order else self.array.T.flat
-
-    @property
-    def data_bytes(self) -> int:
-        """Of the items in the file."""
-        return int(math.prod(self.array.shape)) * self._item_bytes
-
-    def read(self, file: BinaryIO) -> None:
-        """The items from an open file.  FileTrouble E705: it ends early, or holds what is no character."""
-        if is_direct(self.array.shape, self.array.dtype, self._stored, fortran=not self._in_order):
-            self._read_directly(file)
-        else:
-            most = BLOCK - BLOCK % self._item_bytes
-            left = self.data_bytes
-            while left and (block := file.read(min(most, left))):
-                while len(block) % self._item_bytes and (more := file.read(1)):
-                    block += more
-                left -= len(block)
-                self.take(block)
-        if self.count != self.array.size:
+def fill(file: BinaryIO, room: memoryview) -> None:
+    """What a file has next, as much as there is room for.  OSError; FileTrouble E705: it ends before."""
+    filled = 0
+    while filled < len(room):
+        count = file.readinto(room[filled : filled + BLOCK])  # type: ignore[attr-defined]
+        if not count:
             raise damaged("ended while it was read")
+        filled += count
 
-    def _read_directly(self, file: BinaryIO) -> None:
-        import numpy
 
-        room, filled = memoryview(self._items.view(numpy.uint8)), 0
-        while filled < len(room):
-            count = file.readinto(room[filled : filled + BLOCK])  # type: ignore[attr-defined]
-            if not count:
-                return
-            filled += count
-        self.count = self.array.size
+def fill_with_items(file: BinaryIO, room: Any, stored: Any) -> None:
+    """The items of dtype `stored` that a file has next, in the order of the axes of an array, which need not be contiguous.
+    OSError; FileTrouble E705: it ends before, or holds what is no character."""
+    import numpy
 
-    def take(self, block: bytes) -> None:
-        """The next items."""
-        import numpy
-
-        if len(block) % self._item_bytes:
-            raise damaged("ended while it was read")
-        items = numpy.frombuffer(block, self._stored)
-        if self._stored.kind == "U":
-            require_characters(items)
-        elif self._stored.kind == "b":
-            items = items.view(numpy.uint8) != 0
-        self._items[self.count : self.count + len(items)] = items
-        self.count += len(items)
+    if is_direct(room.dtype, stored) and room.flags.c_contiguous:
+        fill(file, room.reshape(-1).view(numpy.uint8).data)
+        return
+    items = room.reshape(-1) if room.flags.c_contiguous else room.flat
+    some = numpy.empty(min(BLOCK // stored.itemsize, len(items)), stored)
+    for place in range(0, len(items), max(1, len(some))):
+        part = some[: len(items) - place]
+        fill(file, part.view(numpy.uint8).data)
+        if stored.kind == "U":
+            require_characters(part)
+        items[place : place + len(part)] = part.view(numpy.uint8) != 0 if stored.kind == "b" else part
 
 
 def require_characters(items: Any) -> None:

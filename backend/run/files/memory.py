@@ -9,23 +9,19 @@ Neighbours: `shell.execution.refusals` (`--max-memory`); every codec, whose bloc
 from __future__ import annotations
 
 import math
-import os
 from typing import Final
 
+from ....lang.reading_clauses import AS_WRITTEN
 from ....lang.source import Span
 from ....typechecker.elements import Kind
-from . import npy, parquet, parquet_writing, png, zarr_store, zarr_writing
+from . import parquet_writing, zarr_writing
 from .content import suffix_of
-from .reading import content_of, located, split_member
+from .conversions import Column
+from .filling import bytes_of
+from .reading import FORMATS, content_of, located, split_member
 from .trouble import system_errors
 
 _MB: Final = 1 << 20
-_ITEM: Final = {Kind.BOOL: 1, Kind.U8: 1, Kind.I32: 4, Kind.F32: 4, Kind.CHAR: 4, Kind.C128: 16}
-
-
-def bytes_of(kind: Kind, shape: tuple[int, ...]) -> int:
-    """Of an array as it is in memory."""
-    return math.prod(shape) * _ITEM.get(kind, 8)
 
 
 def reading_bytes(path: str, kind: Kind, shape: tuple[int, ...], span: Span, *, held: bytes | None = None) -> int:
@@ -33,23 +29,8 @@ def reading_bytes(path: str, kind: Kind, shape: tuple[int, ...], span: Span, *, 
     with located(path, span), system_errors():
         file, member = split_member(path)
         content, suffix = content_of(file, held)
-        size = 0 if os.path.isdir(file) else content.size()
-        most = bytes_of(kind, shape)
-        match suffix:
-            case ".npy":
-                needed = npy.beside_bytes(content, kind, shape)
-            case ".npz":
-                needed = min(8 * most, _MB)
-            case ".parquet":
-                needed = parquet.largest_column(content)
-            case ".zarr":
-                needed = zarr_store.chunk_bytes(content, member)
-            case ".png":
-                needed = png.band_bytes(content)
-            case ".txt":
-                needed = min(64 * size, 16 * _MB)
-            case _:
-                needed = min(80 * size, 20 * _MB)
+        wanted = Column(member, kind, len(shape), AS_WRITTEN)
+        needed = FORMATS[suffix].beside_bytes(content, wanted) if suffix in FORMATS else min(80 * content.size(), 20 * _MB)
         return needed + content.kept
 
 

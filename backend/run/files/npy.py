@@ -19,8 +19,9 @@ from ....lang.codes import Code
 from ....typechecker.elements import Kind
 from .blocks import blocks_of
 from .content import Content, length_of
+from .conversions import Column
 from .elements import require_accepted, require_shape
-from .filling import BLOCK, Filling, is_direct, new_array
+from .filling import BLOCK, fill_with_items, is_direct, new_array
 from .trouble import FileTrouble, damaged, disagrees, system_errors
 
 MAGIC: Final = b"\x93NUMPY"
@@ -48,12 +49,14 @@ class Header:
     start: int
 
     @property
-    def item_bytes(self) -> int:
-        return int(self.description[2:]) * (4 if self.description[1] == "U" else 1)
+    def dtype(self) -> Any:
+        import numpy
+
+        return numpy.dtype(self.description)
 
     @property
     def data_bytes(self) -> int:
-        return math.prod(self.shape) * self.item_bytes
+        return math.prod(self.shape) * int(self.dtype.itemsize)
 
 
 def parse_header(file: BinaryIO) -> Header:
@@ -110,13 +113,13 @@ def stored_type(name: str, format: str = "npy") -> str:
     return stored
 
 
-def header(content: Content, kind: Kind, rank: int) -> tuple[int, ...]:
+def header(content: Content, wanted: Column) -> tuple[int, ...]:
     """The shape, after checking the stored type and that all the data is there."""
     with system_errors(), content.open() as file:
         length = length_of(file)
         found = parse_header(file)
         _check_length(found, length)
-    require_accepted(found.stored, kind)
+    require_accepted(found.stored, wanted.kind)
     return found.shape
 
 
@@ -128,32 +131,30 @@ def _check_length(found: Header, length: int) -> None:
         raise damaged(f"has {length - expected} bytes after its data", "one npy file holds one array; use npz for several")
 
 
-def read(content: Content, kind: Kind, shape: tuple[int, ...]) -> Any:
+def read(content: Content, wanted: Column, shape: tuple[int, ...]) -> Any:
     """The data as a NumPy array of the kind."""
     with system_errors(), content.open() as file:
         length = length_of(file)
         found = parse_header(file)
         _check_length(found, length)
-        return fill(file, found, kind, shape)
+        return fill(file, found, wanted.kind, shape)
 
 
-def beside_bytes(content: Content, kind: Kind, shape: tuple[int, ...]) -> int:
+def beside_bytes(content: Content, wanted: Column) -> int:
     """What reading takes beside the array."""
-    import numpy
-
     with system_errors(), content.open() as file:
         found = parse_header(file)
-    stored, dtype = numpy.dtype(found.description), new_array((0,), kind).dtype
-    return 0 if is_direct(shape, dtype, stored, fortran=found.fortran) else min(4 * found.data_bytes, 8 * BLOCK)
+    direct = is_direct(new_array((0,), wanted.kind).dtype, found.dtype) and not (found.fortran and wanted.rank > 1)
+    return 0 if direct else min(4 * found.data_bytes, 8 * BLOCK)
 
 
 def fill(file: BinaryIO, found: Header, kind: Kind, shape: tuple[int, ...]) -> Any:
     """The data that follow a header, as a NumPy array of the kind."""
     require_accepted(found.stored, kind)
     require_shape(found.shape, shape)
-    filling = Filling(shape, kind, found.description, fortran=found.fortran)
-    filling.read(file)
-    return filling.array
+    array = new_array(shape, kind)
+    fill_with_items(file, array.T if found.fortran else array, found.dtype)
+    return array
 
 
 def require_writable(values: Any) -> None:

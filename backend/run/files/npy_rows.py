@@ -12,17 +12,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO
 
 from ....typechecker.elements import Kind
 from . import npy
 from .content import Content
-from .filling import is_direct, new_array
+from .filling import BLOCK, fill_with_items, is_direct, new_array
 from .placed_rows import Piece, PlacedSink, write_at
 from .trouble import damaged, system_errors
-
-BLOCK: Final = 1 << 20
-"""Bytes of stored items that are converted at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +30,7 @@ class NpySource:
     content: Content
     kind: Kind
     shape: tuple[int, ...]
-    description: str
+    dtype: Any
     start: int
     identity: tuple[int | str, ...]
     fortran: bool = False
@@ -43,23 +40,14 @@ class NpySource:
         return self.content.path
 
     @property
-    def direct(self) -> bool:
-        """Are the bytes of the file those of the array?"""
-        import numpy
-
-        stored = numpy.dtype(self.description)
-        return is_direct(self.shape, new_array((0,), self.kind).dtype, stored, fortran=self.fortran)
-
-    @property
     def row_bytes(self) -> int:
-        import numpy
-
-        return int(prod(self.shape[1:])) * int(numpy.dtype(self.description).itemsize)
+        return int(prod(self.shape[1:])) * int(self.dtype.itemsize)
 
     @property
     def beside(self) -> int:
         """Memory that reading takes."""
-        return self.content.kept + (0 if self.direct else 2 * BLOCK)
+        direct = is_direct(new_array((0,), self.kind).dtype, self.dtype) and not self.fortran
+        return self.content.kept + (0 if direct else 2 * BLOCK)
 
     @property
     def going_back(self) -> bool:
@@ -90,41 +78,20 @@ class NpySource:
         """Rows from `first` on, as many as `into` has.  FileTrouble: the file ends before."""
         import numpy
 
-        if self.fortran:
-            size = numpy.dtype(self.description).itemsize
+        with system_errors():
+            if not self.fortran:
+                self._fill(handle, into, first * self.row_bytes)
+                return
             columns = into.T
+            if len(into) == self.shape[0]:
+                self._fill(handle, columns, 0)
+                return
             for place, column in enumerate(numpy.ndindex(columns.shape[:-1])):
-                self._convert(handle, self.start + (place * self.shape[0] + first) * size, columns[column])
-            return
-        at = self.start + first * self.row_bytes
-        if self.direct:
-            with system_errors():
-                _fill(handle, into.reshape(-1).view(numpy.uint8).data, at)
-            return
-        self._convert(handle, at, into.reshape(-1))
+                self._fill(handle, columns[column], (place * self.shape[0] + first) * int(self.dtype.itemsize))
 
-    def _convert(self, handle: BinaryIO, at: int, items: Any) -> None:
-        """Stored items from a place on, as many as there is room for."""
-        import numpy
-
-        stored = numpy.dtype(self.description)
-        step = max(1, BLOCK // stored.itemsize)
-        raw = numpy.empty(min(step, len(items)), stored)
-        for place in range(0, len(items), step):
-            part = raw[: min(step, len(items) - place)]
-            with system_errors():
-                _fill(handle, part.view(numpy.uint8).data, at + place * stored.itemsize)
-            items[place : place + len(part)] = part.view(numpy.uint8) != 0 if stored.kind == "b" else part
-
-
-def _fill(file: BinaryIO, room: memoryview, at: int) -> None:
-    filled = 0
-    file.seek(at)
-    while filled < len(room):
-        count = file.readinto(room[filled:])  # type: ignore[attr-defined]
-        if not count:
-            raise damaged("ended while it was read")
-        filled += count
+    def _fill(self, handle: BinaryIO, into: Any, at: int) -> None:
+        handle.seek(self.start + at)
+        fill_with_items(handle, into, self.dtype)
 
 
 def npy_source(content: Content, kind: Kind, shape: tuple[int, ...], at: int = 0) -> NpySource | None:
@@ -135,7 +102,7 @@ def npy_source(content: Content, kind: Kind, shape: tuple[int, ...], at: int = 0
         if header.shape != shape:
             return None
         fortran = header.fortran and len(shape) > 1
-        return NpySource(content, kind, shape, header.description, at + header.start, content.identity(file), fortran)
+        return NpySource(content, kind, shape, header.dtype, at + header.start, content.identity(file), fortran)
 
 
 @dataclass(slots=True)

@@ -19,6 +19,7 @@ from ....typechecker.elements import Kind
 from . import npy
 from .archive import member, opened, stored_at
 from .content import Content
+from .conversions import Column
 from .elements import require_accepted
 from .trouble import FileTrouble, damaged, listed
 
@@ -53,10 +54,10 @@ def _parse(stream: BinaryIO, length: int, kind: Kind) -> npy.Header:
     return found
 
 
-def header(content: Content, name: str, kind: Kind, rank: int) -> tuple[int, ...]:
+def header(content: Content, wanted: Column) -> tuple[int, ...]:
     """The shape, after checking the stored type and the member's length."""
-    with _member(content, name) as (stream, length):
-        return _parse(stream, length, kind).shape
+    with _member(content, wanted.member) as (stream, length):
+        return _parse(stream, length, wanted.kind).shape
 
 
 def place_of(content: Content, name: str) -> int | None:
@@ -65,10 +66,15 @@ def place_of(content: Content, name: str) -> int | None:
         return stored_at(content, _find(archive, name))
 
 
-def read(content: Content, name: str, kind: Kind, shape: tuple[int, ...]) -> Any:
+def beside_bytes(content: Content, wanted: Column) -> int:
+    """What reading takes beside the array: blocks as they are stored, inflated and converted."""
+    return 1 << 20
+
+
+def read(content: Content, wanted: Column, shape: tuple[int, ...]) -> Any:
     """The data as a NumPy array of the kind."""
-    with _member(content, name) as (stream, length):
-        array = npy.fill(stream, _parse(stream, length, kind), kind, shape)
+    with _member(content, wanted.member) as (stream, length):
+        array = npy.fill(stream, _parse(stream, length, wanted.kind), wanted.kind, shape)
         if stream.read(1):  # where the member ends its checksum is compared
             raise damaged("has a member that goes on after its data")
         return array

@@ -16,11 +16,12 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from ....lang.codes import Code
-from ....lang.reading_clauses import AS_WRITTEN, Form, Reading
+from ....lang.reading_clauses import AS_WRITTEN, Form
 from ....typechecker.elements import Kind
 from ..values import NUMPY_NAMES
 from . import arrow
 from .content import Content
+from .conversions import Column
 from .elements import changed, require_accepted, require_shape
 from .filling import new_array
 from .trouble import FileTrouble, damaged, disagrees, first_line, listed, missing_package, system_errors
@@ -56,9 +57,9 @@ def _opened(content: Content) -> Iterator[Any]:
             raise damaged(f"is not a valid parquet file: {first_line(error)}") from None
 
 
-def _columns(file: Any, name: str, kind: Kind) -> list[str]:
+def _columns(file: Any, asked: Column) -> list[str]:
     """The columns that are asked for, each of a type that the kind accepts."""
-    schema = file.schema_arrow
+    schema, name = file.schema_arrow, asked.member
     if name and name not in schema.names:
         raise FileTrouble(Code.E704, f"has no column named {name}", f"its columns: {listed(schema.names)}")
     wanted = [name] if name else list(schema.names)
@@ -69,50 +70,57 @@ def _columns(file: Any, name: str, kind: Kind) -> list[str]:
         if stored is None:
             note = ["read columns one by one: `file.parquet:name`, dates with `as date`"] if not name else []
             raise disagrees(f"has a column `{column}` of {schema.field(column).type}, which no element type stores", *note)
-        require_accepted(stored, kind)
+        require_accepted(stored, asked.kind)
     return wanted
 
 
-def _shape(file: Any, columns: list[str], name: str, rank: int) -> tuple[int, ...]:
+def _shape(file: Any, columns: list[str], wanted: Column) -> tuple[int, ...]:
     rows = file.metadata.num_rows
     if rows < 0:
         raise damaged(f"is not a valid parquet file: it says that it has {rows} rows")
-    return (rows,) if name or (rank == 1 and len(columns) == 1) else (rows, len(columns))
+    return (rows,) if wanted.member or (wanted.rank == 1 and len(columns) == 1) else (rows, len(columns))
 
 
-def header(content: Content, name: str, kind: Kind, rank: int, reading: Reading) -> tuple[int, ...]:
+def header(content: Content, wanted: Column) -> tuple[int, ...]:
     """The shape, after checking the columns' types; a column of text is read for its longest."""
-    if _by_arrow(kind, reading):
-        return tuple(map(int, _one_column(content, name, kind, reading).shape))
+    if _by_arrow(wanted):
+        return tuple(map(int, _one_column(content, wanted).shape))
     with _opened(content) as file:
-        return _shape(file, _columns(file, name, kind), name, rank)
+        return _shape(file, _columns(file, wanted), wanted)
 
 
-def largest_column(content: Content) -> int:
+def _groups(file: Any, name: str) -> list[list[Any]]:
+    """What the footer says of the columns that are asked for, by group of rows."""
+    groups = [file.metadata.row_group(at) for at in range(file.metadata.num_row_groups)]
+    columns = [[group.column(at) for at in range(group.num_columns)] for group in groups]
+    return [[one for one in group if not name or one.path_in_schema == name] for group in columns]
+
+
+def beside_bytes(content: Content, wanted: Column) -> int:
     """What reading may take beside the array: the pages of a column of one group of rows, stored and decoded, and a batch."""
-    return _beside(content, lambda group: max(group, default=0))
+    return _beside(content, "", lambda group: max(group, default=0))
 
 
-def largest_group(content: Content, name: str) -> int:
+def largest_group(content: Content, wanted: Column) -> int:
     """What reading in rows may take: the pages of all columns asked for of one group of rows, stored and decoded, and a batch."""
-    return _beside(content, sum, name)
+    return _beside(content, wanted.member, sum)
 
 
-def _beside(content: Content, of_group: Callable[[list[int]], int], name: str = "") -> int:
+def _beside(content: Content, name: str, of_group: Callable[[list[int]], int]) -> int:
     with _opened(content) as file:
-        groups = [file.metadata.row_group(at) for at in range(file.metadata.num_row_groups)]
-        columns = [[group.column(at) for at in range(group.num_columns)] for group in groups]
-        asked = [[one for one in group if not name or one.path_in_schema == name] for group in columns]
-        most = max((of_group([max(0, int(one.total_uncompressed_size)) for one in group]) for group in asked), default=0)
-        return 2 * most + min(8 * sum(int(group.total_byte_size) for group in groups), _ALLOCATOR)
+        sizes = [[max(0, int(one.total_uncompressed_size)) for one in group] for group in _groups(file, name)]
+        most = max(map(of_group, sizes), default=0)
+        total = sum(int(file.metadata.row_group(at).total_byte_size) for at in range(file.metadata.num_row_groups))
+        return 2 * most + min(8 * total, _ALLOCATOR)
 
 
-def _by_arrow(kind: Kind, reading: Reading) -> bool:
+def _by_arrow(wanted: Column) -> bool:
     """Is it a column of text, or one that clauses speak of?"""
-    return kind is Kind.CHAR or reading != AS_WRITTEN
+    return wanted.kind is Kind.CHAR or wanted.reading != AS_WRITTEN
 
 
-def _one_column(content: Content, name: str, kind: Kind, reading: Reading) -> Any:
+def _one_column(content: Content, asked: Column) -> Any:
+    name, kind, reading = asked.member, asked.kind, asked.reading
     with _opened(content) as file:
         names = list(file.schema_arrow.names)
         if not name and len(names) != 1:
@@ -129,70 +137,58 @@ def _one_column(content: Content, name: str, kind: Kind, reading: Reading) -> An
     return items.astype(NUMPY_NAMES[kind]) if kind is not Kind.CHAR else items
 
 
-def read(content: Content, name: str, kind: Kind, shape: tuple[int, ...], reading: Reading) -> Any:
+def read(content: Content, wanted: Column, shape: tuple[int, ...]) -> Any:
     """The data as a NumPy array of the kind."""
-    if _by_arrow(kind, reading):
-        found = _one_column(content, name, kind, reading)
+    if _by_arrow(wanted):
+        found = _one_column(content, wanted)
         require_shape(tuple(map(int, found.shape)), shape)
         return found
     with _opened(content) as file:
-        columns = _columns(file, name, kind)
-        require_shape(_shape(file, columns, name, len(shape)), shape)
-        array = new_array(shape, kind)
+        columns = _columns(file, wanted)
+        require_shape(_shape(file, columns, wanted), shape)
+        array = new_array(shape, wanted.kind)
         table = array.reshape(shape[0], len(columns))
         for place, column in enumerate(columns):
-            found = _read_column(file, column, table[:, place])
-            if found != shape[0]:
-                raise damaged(f"is not a valid parquet file: it says {shape[0]} rows, and column `{column}` has {found}")
+            count = 0
+            for part in _batches(file, [column], wanted):
+                if count + len(part) > shape[0]:
+                    raise changed()
+                table[count : count + len(part), place] = part[:, 0]
+                count += len(part)
+            if count != shape[0]:
+                raise damaged(f"is not a valid parquet file: it says {shape[0]} rows, and column `{column}` has {count}")
         return array
 
 
-def stored_bytes(content: Content, name: str) -> int:
+def stored_bytes(content: Content, wanted: Column) -> int:
     """What the columns that are asked for take as they are stored."""
     with _opened(content) as file:
-        groups = [file.metadata.row_group(at) for at in range(file.metadata.num_row_groups)]
-        columns = [group.column(at) for group in groups for at in range(group.num_columns)]
-        return sum(int(one.total_compressed_size) for one in columns if not name or one.path_in_schema == name)
+        return sum(int(one.total_compressed_size) for group in _groups(file, wanted.member) for one in group)
 
 
-def blocks(content: Content, name: str, kind: Kind, rank: int, first: int) -> tuple[int, Iterator[Any]]:
+def blocks(content: Content, wanted: Column, first: int) -> tuple[int, Iterator[Any]]:
     """The first row of the group that has row `first`, and the items from there on, row by row, as vectors."""
     with _opened(content) as file:
         groups, start = list(range(file.metadata.num_row_groups)), 0
         while len(groups) > 1 and start + file.metadata.row_group(groups[0]).num_rows <= first:
             start += file.metadata.row_group(groups.pop(0)).num_rows
-    return start, _blocks(content, name, kind, groups)
+    return start, _blocks(content, wanted, groups)
 
 
-def _blocks(content: Content, name: str, kind: Kind, groups: list[int]) -> Iterator[Any]:
+def _blocks(content: Content, wanted: Column, groups: list[int]) -> Iterator[Any]:
     with _opened(content) as file:
-        columns = _columns(file, name, kind)
-        size = max(1, _BATCH // max(1, len(columns)))
-        for batch in file.iter_batches(batch_size=size, row_groups=groups, columns=columns, use_threads=False):
-            table = new_array((batch.num_rows, len(columns)), kind)
-            for place, column in enumerate(columns):
-                items = batch.column(batch.schema.get_field_index(column))
-                if items.null_count:
-                    raise _missing(column, items.null_count)
-                table[:, place] = items.to_numpy(zero_copy_only=False)
-            yield table.reshape(-1)
+        for part in _batches(file, _columns(file, wanted), wanted, groups):
+            yield part.reshape(-1)
 
 
-def _missing(column: str, count: int) -> FileTrouble:
-    return disagrees(f"has {count} missing values in column `{column}`", "say what stands for them: `missing 0`")
-
-
-def _read_column(file: Any, column: str, room: Any) -> int:
-    """How many items there are; they are put where they belong."""
-    count = missing = 0
-    for batch in file.iter_batches(batch_size=_BATCH, columns=[column], use_threads=False):
-        items = batch.column(0)
-        missing += items.null_count
-        if count + len(items) > len(room):
-            raise changed()
-        if not items.null_count:
-            room[count : count + len(items)] = items.to_numpy(zero_copy_only=False)
-        count += len(items)
-    if missing:
-        raise _missing(column, missing)
-    return count
+def _batches(file: Any, columns: list[str], wanted: Column, groups: list[int] | None = None) -> Iterator[Any]:
+    """The items of some columns, some rows at a time, as tables; `groups` None: those of all rows."""
+    size = max(1, _BATCH // max(1, len(columns)))
+    for batch in file.iter_batches(batch_size=size, row_groups=groups, columns=columns, use_threads=False):
+        table = new_array((batch.num_rows, len(columns)), wanted.kind)
+        for place, column in enumerate(columns):
+            items = batch.column(batch.schema.get_field_index(column))
+            if items.null_count:
+                raise disagrees(f"has missing values in column `{column}`", "say what stands for them: `missing 0`")
+            table[:, place] = items.to_numpy(zero_copy_only=False)
+        yield table

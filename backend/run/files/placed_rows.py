@@ -1,7 +1,7 @@
 """Outputs whose items have places in their file that are known before any of them is: written in any order, by several processes.
 
 A sink is a temporary beside its target until the outputs of a run are renamed together (`writing.write_together`).  Another
-process has one without `begin`: it opens the same temporary (`stored`), and says afterwards what it has written (`told`).
+process has one without `begin`: it opens the same temporary (`stored`), and says afterwards how much it has written (`came`).
 
 Neighbours: `npy_rows`, `zarr_writing` (formats), `ordered_rows` (formats that are written from start to end), `sinks` (which
 files), `lang.replacing`.
@@ -19,8 +19,8 @@ from typing import Any, ClassVar, TypeAlias
 from ....lang.codes import Code
 from ....lang.replacing import Replacement
 from ....typechecker.elements import Kind
-from .filling import new_array
-from .trouble import FileTrouble, damaged
+from .filling import fill, new_array
+from .trouble import FileTrouble
 
 Piece: TypeAlias = tuple[int, int, int, int]
 """A chunk, a place in it, and which bytes lie there: from one to before another."""
@@ -59,25 +59,9 @@ class PlacedSink(ABC):
     def start_of(self, chunk: int) -> int:
         """In the file."""
 
-    def note(self, chunk: int, at: int, data: memoryview) -> None:
-        """Bytes of a chunk have been written."""
-        self.came += len(data)
-
     @abstractmethod
     def finish(self) -> None:
         """All items have come.  OSError."""
-
-    def told(self) -> dict[str, Any]:
-        """What whoever has begun the file is to know of what was put here."""
-        return {"came": self.came}
-
-    def hear(self, facts: dict[str, Any]) -> None:
-        """Another process has put something."""
-        self.came += facts["came"]
-
-    def forget(self) -> None:
-        """All that was put will be put again."""
-        self.came = 0
 
     def begin(self) -> None:
         """FileTrouble, OSError: as `prepare`."""
@@ -93,7 +77,7 @@ class PlacedSink(ABC):
         for place, run in enumerate(runs):
             for chunk, at, start, stop in self.pieces((place * across + first) * step, len(run)):
                 write_at(self.handle, run.data[start:stop], self.start_of(chunk) + at)
-                self.note(chunk, at, run.data[start:stop])
+                self.came += stop - start
 
     def values(self) -> Any:
         """All items, as the file has them.  OSError."""
@@ -101,8 +85,10 @@ class PlacedSink(ABC):
 
         made = numpy.empty(self.shape, self.dtype)
         data = made.reshape(-1).view(numpy.uint8).data
-        for chunk, at, start, stop in self.pieces(0, len(data)):
-            fill(self.handle, data[start:stop], self.start_of(chunk) + at)
+        with os.fdopen(self.handle, "rb", closefd=False) as file:
+            for chunk, at, start, stop in self.pieces(0, len(data)):
+                file.seek(self.start_of(chunk) + at)
+                fill(file, data[start:stop])
         return made
 
     @property
@@ -135,13 +121,3 @@ def write_at(handle: int, data: Sequence[int], at: int) -> None:
     done = 0
     while done < len(data):
         done += os.write(handle, data[done:])  # type: ignore[arg-type]
-
-
-def fill(handle: int, room: memoryview, at: int) -> None:
-    """Read what there is room for.  OSError; FileTrouble: the file ends before."""
-    filled = 0
-    while filled < len(room):
-        count = os.preadv(handle, [room[filled:]], at + filled)
-        if not count:
-            raise damaged("ended while it was read")
-        filled += count

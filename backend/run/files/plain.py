@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from ....typechecker.elements import Kind
 from .content import Content
+from .conversions import Column
 from .elements import changed, require_shape
 from .filling import new_array
 from .trouble import damaged, disagrees, system_errors
@@ -24,11 +25,12 @@ _LINE_END: Final = 10
 _BLANK: Final = 32
 
 
-def _require_text(kind: Kind, rank: int) -> None:
-    if kind is not Kind.CHAR:
-        raise disagrees(f"is text, its declared type is {kind.value}", "declare it `char[n]`, or name a csv file for numbers")
-    if rank not in (1, 2):
-        raise disagrees(f"is text, which has one axis (characters) or two (lines), not {rank}")
+def _require_text(wanted: Column) -> None:
+    if wanted.kind is not Kind.CHAR:
+        note = "declare it `char[n]`, or name a csv file for numbers"
+        raise disagrees(f"is text, its declared type is {wanted.kind.value}", note)
+    if wanted.rank not in (1, 2):
+        raise disagrees(f"is text, which has one axis (characters) or two (lines), not {wanted.rank}")
 
 
 def _texts(content: Content) -> Iterator[str]:
@@ -65,12 +67,12 @@ def _codes(content: Content) -> Iterator[Any]:
         yield numpy.frombuffer(whole.encode("utf-32-le"), "<u4")
 
 
-def header(content: Content, kind: Kind, rank: int) -> tuple[int, ...]:
+def header(content: Content, wanted: Column) -> tuple[int, ...]:
     """Characters, or lines and the characters of the longest."""
     import numpy
 
-    _require_text(kind, rank)
-    if rank == 1:
+    _require_text(wanted)
+    if wanted.rank == 1:
         return (sum(map(len, _texts(content))),)
     lines = longest = column = 0
     for codes in _codes(content):
@@ -83,12 +85,17 @@ def header(content: Content, kind: Kind, rank: int) -> tuple[int, ...]:
     return lines + (column > 0), max(longest, column)
 
 
-def read(content: Content, kind: Kind, shape: tuple[int, ...]) -> Any:
+def beside_bytes(content: Content, wanted: Column) -> int:
+    """What reading takes beside the array: blocks as bytes, as text, and as code points with their places."""
+    return min(64 * content.size(), 64 * _BLOCK)
+
+
+def read(content: Content, wanted: Column, shape: tuple[int, ...]) -> Any:
     """The characters as a NumPy array of dtype U1."""
     import numpy
 
-    _require_text(kind, len(shape))
-    array = new_array(shape, kind)
+    _require_text(wanted)
+    array = new_array(shape, wanted.kind)
     items = array.reshape(-1).view("=u4")
     if len(shape) == 1:
         count = 0

@@ -20,8 +20,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, BinaryIO, Final
 
-from ....typechecker.elements import Kind
 from .content import Content
+from .conversions import Column
 from .elements import require_accepted, require_shape
 from .filling import new_array
 from .png_filters import LEAST_DIAGONAL, restore
@@ -159,15 +159,15 @@ def _parse_header(content: bytes) -> Image:
     return Image(width, height, depth, colour)
 
 
-def header(content: Content, kind: Kind, rank: int) -> tuple[int, ...]:
+def header(content: Content, wanted: Column) -> tuple[int, ...]:
     """The shape, after checking chunks and what the compressed data can hold; no pixel is inflated."""
     with system_errors(), content.open() as file:
         image = _parse(file)
-    require_accepted(image.stored, kind)
+    require_accepted(image.stored, wanted.kind)
     return image.shape
 
 
-def band_bytes(content: Content) -> int:
+def beside_bytes(content: Content, wanted: Column) -> int:
     """What reading takes beside the array: a band, inflated, restored and as samples."""
     with system_errors(), content.open() as file:
         image = _parse(file)
@@ -175,15 +175,15 @@ def band_bytes(content: Content) -> int:
     return rows * (image.row_bytes * 8 + image.width * len(image.palette[:4]) * 8 // max(1, image.depth)) + (1 << 18)
 
 
-def read(content: Content, kind: Kind, shape: tuple[int, ...]) -> Any:
+def read(content: Content, wanted: Column, shape: tuple[int, ...]) -> Any:
     """The pixels as a NumPy array of the kind."""
     import numpy
 
     with system_errors(), content.open() as file:
         image = _parse(file)
-        require_accepted(image.stored, kind)
+        require_accepted(image.stored, wanted.kind)
         require_shape(image.shape, shape)
-        array = new_array(shape, kind)
+        array = new_array(shape, wanted.kind)
         file.seek(0)
         pixels = _Pixels(file)
         above = numpy.zeros(image.row_bytes, "u1")

@@ -1,8 +1,8 @@
 """Undoing the filters of PNG's rows.
 
 Note [Filters].  Sub, Average and Paeth make a byte depend on its left, upper and upper left neighbours, so all pixels of one
-anti-diagonal can be restored at once; where the rows are too few for that to pay, they are restored byte by byte.  None, Sub
-and Up need neither, nor does Paeth in the first row of an image, where it is Sub.
+anti-diagonal can be restored at once.  None, Sub and Up need no diagonals, nor does Paeth in the first row of an image, where it
+is Sub.
 
 Neighbours: `png`.
 """
@@ -15,9 +15,9 @@ from .trouble import damaged, disagrees
 
 _SUB, _UP, _AVERAGE, _PAETH = 1, 2, 3, 4
 LEAST_DIAGONAL: Final = 256
-"""Bytes across the rows from which on a turn of NumPy's calls costs less than turns of Python's."""
-_MOST_SLOW: Final = 32 << 20
-"""Bytes that are restored one by one, at a quarter of a microsecond each."""
+"""Bytes across the rows from which on a diagonal costs little for each byte."""
+_MOST_THIN: Final = 200_000
+"""Diagonals of rows that are fewer, at some thirty microseconds each."""
 
 
 def restore(rows: Any, filters: Any, step: int, above: Any) -> Any:
@@ -31,11 +31,11 @@ def restore(rows: Any, filters: Any, step: int, above: Any) -> Any:
         above = numpy.zeros(rows.shape[1], "u1")
         if filters[0] == _PAETH:
             filters[0] = _SUB
-    slow = int((filters >= _AVERAGE).sum()) * rows.shape[1]
-    if slow and min(len(rows) * step, rows.shape[1]) >= LEAST_DIAGONAL:
+    if (filters >= _AVERAGE).any():
+        thin = min(len(rows) * step, rows.shape[1]) < LEAST_DIAGONAL
+        if thin and len(rows) + rows.shape[1] // step > _MOST_THIN:
+            raise disagrees("is too thin for the filters Average and Paeth that its rows use", "save it again with other filters")
         return _restore_diagonals(rows, filters, step, above)
-    if slow > _MOST_SLOW:
-        raise disagrees("is too thin for the filters Average and Paeth that its rows use", "save it again with other filters")
     rows = rows.copy()
     for row, kind in zip(rows, filters.tolist(), strict=True):
         if kind == _SUB:
@@ -43,40 +43,8 @@ def restore(rows: Any, filters: Any, step: int, above: Any) -> Any:
             numpy.cumsum(pixels, axis=0, dtype="u1", out=pixels)
         elif kind == _UP:
             row += above
-        elif kind == _AVERAGE:
-            row[:] = _average(row.tobytes(), above.tobytes(), step)
-        elif kind == _PAETH:
-            row[:] = _paeth(row.tobytes(), above.tobytes(), step)
         above = row
     return rows
-
-
-def _average(row: bytes, above: bytes, step: int) -> Any:
-    import numpy
-
-    found = bytearray(len(row))
-    for start in range(step):
-        left = 0
-        places = range(start, len(row), step)
-        for at, added, up in zip(places, row[start::step], above[start::step], strict=True):
-            left = found[at] = (added + ((left + up) >> 1)) & 0xFF
-    return numpy.frombuffer(found, "u1")
-
-
-def _paeth(row: bytes, above: bytes, step: int) -> Any:
-    import numpy
-
-    found = bytearray(len(row))
-    for start in range(step):
-        left = corner = 0
-        places = range(start, len(row), step)
-        for at, added, up in zip(places, row[start::step], above[start::step], strict=True):
-            a, b = up - corner, left - corner
-            c = a + b
-            a, b, c = a if a >= 0 else -a, b if b >= 0 else -b, c if c >= 0 else -c
-            left = found[at] = (added + (left if a <= b and a <= c else up if b <= c else corner)) & 0xFF
-            corner = up
-    return numpy.frombuffer(found, "u1")
 
 
 def _restore_diagonals(rows: Any, filters: Any, step: int, above: Any) -> Any:

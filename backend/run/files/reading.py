@@ -18,7 +18,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import numpy as np
 
@@ -43,6 +43,28 @@ _WITH_MEMBERS: Final = re.compile(r"(?i)(.*\.(?:npz|parquet|zarr|zarr\.zip|csv|t
 _WIDEST: Final = 16  # bytes of an item
 DELIMITERS: Final = {".csv": ",", ".tsv": "\t"}
 _WITH_CLAUSES: Final = (".csv", ".tsv", ".parquet")
+
+
+class _Format(Protocol):
+    """A module that reads a format.  FileTrouble."""
+
+    def header(self, content: Content, wanted: Column) -> tuple[int, ...]:
+        """The shape, after checking all that can be checked without the data."""
+        ...
+
+    def read(self, content: Content, wanted: Column, shape: tuple[int, ...]) -> Any:
+        """The data as a NumPy array of the kind (text: dtype U1)."""
+        ...
+
+    def beside_bytes(self, content: Content, wanted: Column) -> int:
+        """What reading takes beside the array, at most."""
+        ...
+
+
+FORMATS: Final[Mapping[str, _Format]] = {
+    ".npy": npy, ".npz": npz, ".parquet": parquet, ".zarr": zarr_store, ".png": png, ".txt": plain,
+}  # fmt: skip
+"""All but tables that are text (`table_of`)."""
 
 
 def split_member(path: str) -> tuple[str, str]:
@@ -84,22 +106,10 @@ def read_values(path: str, wanted: Wanted, shape: tuple[int, ...]) -> Any:
     with located(wanted.shown or path, wanted.span), system_errors():
         file, member = split_member(path)
         content, suffix = content_of(file, wanted.held)
-        kind = wanted.kind
-        match suffix:
-            case ".npy":
-                return npy.read(content, kind, shape)
-            case ".npz":
-                return npz.read(content, member, kind, shape)
-            case ".parquet":
-                return parquet.read(content, member, kind, shape, wanted.reading)
-            case ".zarr":
-                return zarr_store.read(content, member, kind, shape)
-            case ".png":
-                return png.read(content, kind, shape)
-            case ".txt":
-                return plain.read(content, kind, shape)
-            case _:
-                return table_of(content, suffix, wanted).values(column_of(member, wanted), shape)
+        column = column_of(member, wanted)
+        if suffix in FORMATS:
+            return FORMATS[suffix].read(content, column, shape)
+        return table_of(content, suffix, wanted).values(column, shape)
 
 
 def table_of(content: Content, suffix: str, wanted: Wanted, places: tuple[Place, ...] = ()) -> Table:
@@ -156,24 +166,10 @@ def check_permutation(values: Any, path: str, span: Span) -> None:
 def _header(path: str, wanted: Wanted) -> tuple[int, ...]:
     file, member = split_member(path)
     content, suffix = content_of(file, wanted.held)
-    kind, rank = wanted.kind, wanted.rank
+    column = column_of(member, wanted)
     if suffix not in _WITH_CLAUSES and wanted.reading != AS_WRITTEN:
         raise disagrees("has no cells: `as`, `missing`, `sep` and `decimal` are for csv, tsv and parquet")
-    match suffix:
-        case ".npy":
-            return npy.header(content, kind, rank)
-        case ".npz":
-            return npz.header(content, member, kind, rank)
-        case ".parquet":
-            return parquet.header(content, member, kind, rank, wanted.reading)
-        case ".zarr":
-            return zarr_store.header(content, member, kind)
-        case ".png":
-            return png.header(content, kind, rank)
-        case ".txt":
-            return plain.header(content, kind, rank)
-        case _:
-            return table_of(content, suffix, wanted).shape(column_of(member, wanted))
+    return FORMATS[suffix].header(content, column) if suffix in FORMATS else table_of(content, suffix, wanted).shape(column)
 
 
 def content_of(file: str, held: bytes | None) -> tuple[Content, str]:

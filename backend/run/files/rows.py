@@ -11,8 +11,8 @@ from ....lang.reading_clauses import AS_WRITTEN
 from ....typechecker.elements import Kind
 from . import columns, npz, parquet, zarr_store
 from .content import Content, suffix_of
+from .filling import bytes_of
 from .in_order import Blocks, InOrder
-from .memory import bytes_of
 from .npy_rows import npy_source
 from .reading import DELIMITERS, Wanted, column_of, content_of, split_member, table_of
 from .records import Place
@@ -60,7 +60,7 @@ def row_source(path: str, wanted: Wanted, shape: tuple[int, ...], places: tuple[
     if wanted.held is not None or not shape or kind is Kind.CHAR:
         return None
     file, member = split_member(path)
-    content, suffix = Content(file), suffix_of(file)
+    content, suffix, column = Content(file), suffix_of(file), column_of(member, wanted)
     if suffix in (".npy", ".npz"):
         at = 0 if suffix == ".npy" else npz.place_of(content, member)
         return None if at is None else npy_source(content, kind, shape, at)
@@ -68,16 +68,15 @@ def row_source(path: str, wanted: Wanted, shape: tuple[int, ...], places: tuple[
     blocks: Blocks
     match suffix:
         case ".parquet" if wanted.reading == AS_WRITTEN:
-            size, beside = parquet.stored_bytes(content, member), parquet.largest_group(content, member) + _BLOCK
-            blocks = lambda first: parquet.blocks(content, member, kind, len(shape), first)  # noqa: E731
+            size, beside = parquet.stored_bytes(content, column), parquet.largest_group(content, column) + _BLOCK
+            blocks = lambda first: parquet.blocks(content, column, first)  # noqa: E731
         case ".zarr":
             size = bytes_of(kind, shape)
-            beside = zarr_store.chunk_bytes(content, member) + 2 * zarr_store.band_bytes(
-                content, member, bytes_of(kind, shape[1:])
-            )
-            blocks = lambda first: zarr_store.blocks(content, member, kind, first)  # noqa: E731
+            beside = zarr_store.beside_bytes(content, column)
+            beside += 2 * zarr_store.band_bytes(content, column, bytes_of(kind, shape[1:]))
+            blocks = lambda first: zarr_store.blocks(content, column, first)  # noqa: E731
         case ".csv" | ".tsv":
-            beside, table, column = columns.BESIDE, table_of(content, suffix, wanted, places), column_of(member, wanted)
+            beside, table = columns.BESIDE, table_of(content, suffix, wanted, places)
             blocks = lambda first: table.items(column, first)  # noqa: E731
         case _:
             return None

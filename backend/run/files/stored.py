@@ -27,8 +27,7 @@ from ....typechecker.elements import Kind
 from ...schedule.plan.model import Box
 from ..cpu import CpuBackend
 from ..device import Index
-from .filling import new_array
-from .memory import bytes_of
+from .filling import bytes_of, new_array
 from .placed_rows import PlacedSink
 from .reading import Wanted, located, split_member
 from .records import Place

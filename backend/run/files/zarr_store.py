@@ -1,9 +1,12 @@
 """`.zarr`: arrays in chunks, versions 2 and 3.
 
 `x.zarr` is a folder (or a zip file) that holds one array; `x.zarr:name` is the array of that name in a group.  Stored types
-widen as those of other formats do (`elements`).  The format is read here and not by the package zarr, which decodes what the
-metadata name: codecs are allowed by name, sizes are bounded before anything is inflated, links inside the folder are not
-followed, and chunks are read one at a time (`zarr_metadata`, `zarr_codecs`, `zarr_shards`).
+widen as those of other formats do (`elements`).  Codecs are allowed by name, sizes are bounded before anything is inflated, links
+inside the folder are not followed, and chunks are read one at a time (`zarr_metadata`, `zarr_codecs`, `zarr_shards`).
+
+Note [Own reader].  The package zarr inflates a chunk to whatever its bytes become (1 MB of gzip for 32 bytes took 1.9 GB) and has
+no bound, so each of its codecs would have to be replaced by what is in `zarr_codecs` now.  It also holds a shard whole beside its
+items and decodes chunks in several threads of its own, so what reading takes would not be known before.
 
 The header pass reads the metadata only.  Neighbours: `reading`, `elements`, `archive`.
 """
@@ -13,6 +16,7 @@ from __future__ import annotations
 import errno
 import io
 import itertools
+import math
 import os
 import zipfile
 from collections.abc import Iterator
@@ -21,9 +25,9 @@ from typing import Any, BinaryIO, Final, Protocol
 
 from ....lang.codes import Code
 from ....lang.opening import NotRegular, is_name, open_beneath
-from ....typechecker.elements import Kind
 from . import archive, zarr_metadata
 from .content import Content
+from .conversions import Column
 from .elements import require_accepted, require_shape
 from .filling import new_array
 from .trouble import FileTrouble, damaged, listed, system_errors
@@ -32,6 +36,8 @@ from .zarr_shards import decoded
 
 _METADATA: Final = ("zarr.json", ".zarray", ".zgroup")
 _MOST_SHOWN: Final = 200
+_MOST_CHUNKS: Final = 1 << 24
+"""That are looked for together: so many take about a minute."""
 
 
 class _Store(Protocol):
@@ -41,8 +47,8 @@ class _Store(Protocol):
         """A content; None if there is none."""
         ...
 
-    def names(self, parts: tuple[str, ...]) -> Iterator[str]:
-        """What is directly below."""
+    def names(self) -> Iterator[str]:
+        """What is directly in it."""
         ...
 
 
@@ -53,6 +59,7 @@ class _Folder:
     def open(self, parts: tuple[str, ...]) -> BinaryIO | None:
         shown = "/".join(parts)[-_MOST_SHOWN:]
         try:
+            os.lstat(os.path.join(self._path, *parts))  # most of a sparse array is not there, which opening finds later
             return open_beneath(self._path, parts)
         except FileNotFoundError:
             return None
@@ -63,23 +70,14 @@ class _Folder:
                 raise FileTrouble(Code.E704, f"has a part `{shown}` that is a link, which is not followed") from None
             raise
 
-    def names(self, parts: tuple[str, ...]) -> Iterator[str]:
-        try:
-            with os.scandir(os.path.join(self._path, *parts)) as entries:
-                for entry in entries:
-                    yield entry.name
-        except (FileNotFoundError, NotADirectoryError):
-            return
+    def names(self) -> Iterator[str]:
+        with os.scandir(self._path) as entries:
+            yield from (entry.name for entry in entries)
 
 
 class _Archive:
     def __init__(self, found: zipfile.ZipFile) -> None:
         self._found = found
-        self._below: dict[tuple[str, ...], dict[str, None]] = {}
-        for name in found.namelist():
-            parts = tuple(name.split("/"))
-            for depth in range(len(parts)):
-                self._below.setdefault(parts[:depth], {})[parts[depth]] = None
 
     def open(self, parts: tuple[str, ...]) -> BinaryIO | None:
         try:
@@ -92,8 +90,8 @@ class _Archive:
             raise damaged("has a member that ends early, or is too large")
         return io.BytesIO(content)
 
-    def names(self, parts: tuple[str, ...]) -> Iterator[str]:
-        yield from self._below.get(parts, ())
+    def names(self) -> Iterator[str]:
+        yield from {name.partition("/")[0] for name in self._found.namelist()}
 
 
 @contextmanager
@@ -152,7 +150,7 @@ def _parsed(found: tuple[str, dict[str, Any]]) -> ZarrArray:
 
 def _arrays(store: _Store) -> list[str]:
     """The arrays directly in a group, some of them if they are many."""
-    names = sorted(name for name, _ in zip(store.names(()), range(_MOST_SHOWN), strict=False) if is_name(name))
+    names = sorted(name for name, _ in zip(store.names(), range(_MOST_SHOWN), strict=False) if is_name(name))
     found = []
     for name in names:
         try:
@@ -163,77 +161,75 @@ def _arrays(store: _Store) -> list[str]:
     return found
 
 
-def header(content: Content, name: str, kind: Kind) -> tuple[int, ...]:
+def header(content: Content, wanted: Column) -> tuple[int, ...]:
     """The shape, after checking the stored type and the codecs."""
     with _store(content) as store:
-        _, array = _array(store, name)
-        require_accepted(array.stored, kind)
+        _, array = _array(store, wanted.member)
+        require_accepted(array.stored, wanted.kind)
         return array.shape
 
 
-def chunk_bytes(content: Content, name: str) -> int:
+def beside_bytes(content: Content, wanted: Column) -> int:
     """What reading takes beside the array: one chunk as it is stored, decoded step by step, and in its place."""
     with _store(content) as store:
-        return 4 * _array(store, name)[1].chunk_bytes + (1 << 16)
+        return 4 * _array(store, wanted.member)[1].chunk_bytes + (1 << 16)
 
 
-def read(content: Content, name: str, kind: Kind, shape: tuple[int, ...]) -> Any:
+def read(content: Content, wanted: Column, shape: tuple[int, ...]) -> Any:
     """The data as a NumPy array of the kind."""
     with _store(content) as store:
-        parts, array = _array(store, name)
-        require_accepted(array.stored, kind)
+        parts, array = _array(store, wanted.member)
+        require_accepted(array.stored, wanted.kind)
         require_shape(array.shape, shape)
-        room = new_array(shape, kind)
-        if not room.size:
-            return room
-        room[...] = array.fill
-        for place, key in _chunks(store, parts, array):
-            file = store.open((*parts, *key))
-            if file is None:
-                continue
-            first = tuple(at * chunk for at, chunk in zip(place, array.chunks, strict=True))
-            with file:
-                for at, items in decoded(file, array.pipeline, array.chunks):
-                    _put(room, tuple(a + b for a, b in zip(first, at, strict=True)), items)
+        room = new_array(shape, wanted.kind)
+        _fill(store, parts, array, room)
         return room
 
 
-def band_bytes(content: Content, name: str, row_bytes: int) -> int:
+def band_bytes(content: Content, wanted: Column, row_bytes: int) -> int:
     """Of the rows of one chunk, all along the other axes, in the array."""
     with _store(content) as store:
-        _, array = _array(store, name)
+        _, array = _array(store, wanted.member)
         return row_bytes * (array.chunks[0] if array.chunks else 1)
 
 
-def blocks(content: Content, name: str, kind: Kind, first: int) -> tuple[int, Iterator[Any]]:
+def blocks(content: Content, wanted: Column, first: int) -> tuple[int, Iterator[Any]]:
     """The first row of the chunks that have row `first`, and the items from there on, in the array's order, as vectors."""
     with _store(content) as store:
-        _, array = _array(store, name)
-    band = first // array.chunks[0]
-    return band * array.chunks[0], _bands(content, name, kind, band)
+        _, array = _array(store, wanted.member)
+    start = first // array.chunks[0] * array.chunks[0]
+    return start, _bands(content, wanted, start)
 
 
-def _bands(content: Content, name: str, kind: Kind, band: int) -> Iterator[Any]:
+def _bands(content: Content, wanted: Column, first: int) -> Iterator[Any]:
     with _store(content) as store:
-        parts, array = _array(store, name)
-        for start in range(band * array.chunks[0], array.shape[0], array.chunks[0]):
-            rows = min(array.chunks[0], array.shape[0] - start)
-            room = new_array((rows, *array.shape[1:]), kind)
-            room[...] = array.fill
-            for place in itertools.product(*map(range, array.grid[1:])):
-                file = store.open((*parts, *_key(array, (start // array.chunks[0], *place))))
-                if file is None:
-                    continue
-                lead = (0, *(at * chunk for at, chunk in zip(place, array.chunks[1:], strict=True)))
-                with file:
-                    for at, items in decoded(file, array.pipeline, array.chunks):
-                        _put(room, tuple(a + b for a, b in zip(lead, at, strict=True)), items)
+        parts, array = _array(store, wanted.member)
+        for start in range(first, array.shape[0], array.chunks[0]):
+            room = new_array((min(array.chunks[0], array.shape[0] - start), *array.shape[1:]), wanted.kind)
+            _fill(store, parts, array, room, start)
             yield room.reshape(-1)
+
+
+def _fill(store: _Store, parts: tuple[str, ...], array: ZarrArray, room: Any, start: int = 0) -> None:
+    """The items of some rows, from `start` on, where chunks begin; those of chunks that are not there too."""
+    room[...] = array.fill
+    origin = [start, *[0] * (room.ndim - 1)][: room.ndim]
+    cut = [range(at // chunk, -(-(at + size) // chunk)) for at, size, chunk in zip(origin, room.shape, array.chunks, strict=True)]
+    if math.prod(map(len, cut)) > _MOST_CHUNKS:
+        raise damaged(f"has {math.prod(map(len, cut))} chunks; at most {_MOST_CHUNKS} are read")
+    for place in itertools.product(*cut):
+        file = store.open((*parts, *_key(array, place)))
+        if file is None:
+            continue
+        first = [at * chunk - zero for at, chunk, zero in zip(place, array.chunks, origin, strict=True)]
+        with file:
+            for at, items in decoded(file, array.pipeline, array.chunks):
+                _put(room, tuple(a + b for a, b in zip(first, at, strict=True)), items)
 
 
 def _key(array: ZarrArray, place: tuple[int, ...]) -> tuple[str, ...]:
     """The name of a chunk below the array's."""
-    names = ([array.prefix] if array.prefix else []) + [str(at) for at in place]
+    names = [*([array.prefix] if array.prefix else []), *map(str, place)] or ["0"]
     return (".".join(names),) if array.separator == "." else tuple(names)
 
 
@@ -244,44 +240,3 @@ def _put(room: Any, first: tuple[int, ...], items: Any) -> None:
     where = tuple(slice(at, at + size) for at, size in zip(first, items.shape, strict=True))
     inside = tuple(slice(0, size - at) for at, size in zip(first, room.shape, strict=True))
     room[where] = items[inside]
-
-
-def _chunks(store: _Store, parts: tuple[str, ...], array: ZarrArray) -> Iterator[tuple[tuple[int, ...], tuple[str, ...]]]:
-    """The chunks that are there: place in the grid, and name below the array's."""
-    rank, grid = len(array.shape), array.grid
-    if not rank:
-        yield (), (array.prefix or "0",)
-        return
-    if array.separator == ".":
-        lead = f"{array.prefix}." if array.prefix else ""
-        for name in store.names(parts):
-            place = _place(name.removeprefix(lead).split("."), grid) if name.startswith(lead) else None
-            if place is not None:
-                yield place, (name,)
-        return
-    yield from _below(store, parts, (array.prefix,) if array.prefix else (), (), grid)
-
-
-def _below(
-    store: _Store, parts: tuple[str, ...], lead: tuple[str, ...], key: tuple[str, ...], grid: tuple[int, ...]
-) -> Iterator[tuple[tuple[int, ...], tuple[str, ...]]]:
-    for name in store.names((*parts, *lead, *key)):
-        place = _place((*key, name), grid[: len(key) + 1])
-        if place is None:
-            continue
-        if len(place) == len(grid):
-            yield place, (*lead, *key, name)
-        else:
-            yield from _below(store, parts, lead, (*key, name), grid)
-
-
-def _place(names: Any, grid: tuple[int, ...]) -> tuple[int, ...] | None:
-    """The numbers that a chunk is named by, if they are in the grid."""
-    if len(names) != len(grid):
-        return None
-    place = []
-    for name, size in zip(names, grid, strict=True):
-        if not (name.isascii() and name.isdigit()) or len(name) > 19 or (name[0] == "0" and len(name) > 1) or int(name) >= size:
-            return None
-        place.append(int(name))
-    return tuple(place)

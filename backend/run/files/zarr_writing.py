@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -19,7 +21,7 @@ from typing import Any, BinaryIO, Final
 from ....lang.codes import Code
 from ....typechecker.elements import Kind
 from ..values import NUMPY_NAMES
-from .checksums import Parts
+from .filling import BLOCK
 from .placed_rows import Piece, PlacedSink, write_at
 from .stored_members import Member, directory, members_of
 from .trouble import FileTrouble
@@ -78,20 +80,21 @@ class _Layout:
 
 
 @lru_cache(64)
-def _layout(kind: Kind, shape: tuple[int, ...], chunks: tuple[int, ...], item: int) -> _Layout:
+def _layout(kind: Kind, shape: tuple[int, ...]) -> _Layout:
+    chunks = chunks_of(shape, kind.bytes)
     cut = max((axis for axis, chunk in enumerate(chunks) if chunk < shape[axis]), default=0)
     places = product(*(range(-(-size // chunk)) for size, chunk in zip(shape, chunks, strict=True)))
-    chunk = math.prod(chunks) * item
+    chunk = math.prod(chunks) * kind.bytes
     named = (("/".join(map(str, ("c", *place))), chunk) for place in places)
-    head = ("zarr.json", len(_metadata(kind, shape, chunks)))
-    return _Layout(tuple(members_of((head, *named))), math.prod(shape[cut:]) * item, chunk)
+    head = ("zarr.json", len(_metadata(kind, shape)))
+    return _Layout(tuple(members_of((head, *named))), math.prod(shape[cut:]) * kind.bytes, chunk)
 
 
-def _metadata(kind: Kind, shape: tuple[int, ...], chunks: tuple[int, ...]) -> bytes:
+def _metadata(kind: Kind, shape: tuple[int, ...]) -> bytes:
     fill: Any = {Kind.BOOL: False, Kind.C64: [0.0, 0.0], Kind.C128: [0.0, 0.0]}.get(kind, 0)
     found = {
         "zarr_format": 3, "node_type": "array", "shape": shape, "data_type": NUMPY_NAMES[kind], "fill_value": fill,
-        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": chunks}},
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": chunks_of(shape, kind.bytes)}},
         "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
         "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}], "attributes": {},
     }  # fmt: skip
@@ -100,18 +103,12 @@ def _metadata(kind: Kind, shape: tuple[int, ...], chunks: tuple[int, ...]) -> by
 
 def writing_bytes(kind: Kind, shape: tuple[int, ...]) -> int:
     """Beside the array: a chunk, if its rows lie apart, and its bytes."""
-    import numpy
-
-    item = numpy.dtype(NUMPY_NAMES[kind]).itemsize
-    chunks = chunks_of(shape, item)
-    return 4 * math.prod(chunks) * item
+    return 4 * math.prod(chunks_of(shape, kind.bytes)) * kind.bytes
 
 
 @dataclass(slots=True)
 class ZarrSink(PlacedSink):
-    """A new zarr file.  Chunks are written into; their checksums follow at the end."""
-
-    _sums: Parts | None = None
+    """A new zarr file.  Chunks are written into by whoever has a part of one, so checksums are of what is there at the end."""
 
     @property
     def dtype(self) -> Any:
@@ -120,25 +117,14 @@ class ZarrSink(PlacedSink):
         return numpy.dtype(NUMPY_NAMES[self.kind]).newbyteorder("<")
 
     @property
-    def chunks(self) -> tuple[int, ...]:
-        return chunks_of(self.shape, self.dtype.itemsize)
-
-    @property
     def layout(self) -> _Layout:
-        return _layout(self.kind, self.shape, self.chunks, self.dtype.itemsize)
-
-    @property
-    def sums(self) -> Parts:
-        if self._sums is None:
-            self._sums = Parts([member.size for member in self.layout.members])
-        return self._sums
+        return _layout(self.kind, self.shape)
 
     def prepare(self) -> None:
         require_writable(self.path, self.kind)
-        members, about = self.layout.members, _metadata(self.kind, self.shape, self.chunks)
+        members, about = self.layout.members, _metadata(self.kind, self.shape)
         self.reserve(members[-1].end + len(directory(members, [0] * len(members))))
         write_at(self.handle, about, members[0].start)
-        self.sums.add(0, 0, about)
 
     def pieces(self, at: int, count: int) -> Iterator[Piece]:
         layout, done = self.layout, 0
@@ -152,26 +138,18 @@ class ZarrSink(PlacedSink):
     def start_of(self, chunk: int) -> int:
         return self.layout.members[chunk].start
 
-    def note(self, chunk: int, at: int, data: memoryview) -> None:
-        self.came += len(data)
-        self.sums.add(chunk, at, data)
-
-    def told(self) -> dict[str, Any]:
-        self.sums.settle()
-        return {"came": self.came, "sums": [*self.sums.sums.items()]}
-
-    def hear(self, facts: dict[str, Any]) -> None:
-        self.came += facts["came"]
-        self.sums.join(dict(facts["sums"]))
-
-    def forget(self) -> None:
-        self.sums.settle()
-        self.came, self.sums.sums = 0, {0: self.sums.sums[0]}
-
     def finish(self) -> None:
-        self.sums.settle()
         members = self.layout.members
-        found = [self.sums.of(number) for number in range(len(members))]
+        with os.fdopen(self.handle, "rb", closefd=False) as file:
+            found = [_checksum(file, member) for member in members]
         for member, checksum in zip(members, found, strict=True):
             write_at(self.handle, member.header(checksum), member.at)
         write_at(self.handle, directory(members, found), members[-1].end)
+
+
+def _checksum(file: BinaryIO, member: Member) -> int:
+    file.seek(member.start)
+    found, left = 0, member.size
+    while left and (block := file.read(min(left, BLOCK))):
+        found, left = zlib.crc32(block, found), left - len(block)
+    return found

@@ -5,15 +5,14 @@ Neighbours: `sorting` and `selecting` (what is written and read).
 
 from __future__ import annotations
 
-import os
 import tempfile
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ....lang.codes import Code
-from ..files.trouble import FileTrouble
+from ..files.filling import fill
+from ..files.placed_rows import write_at
 
 
 @dataclass(slots=True, kw_only=True)
@@ -32,18 +31,13 @@ class Temporary:
 
     def write(self, items: Any) -> None:
         """OSError."""
-        data, done = np.ascontiguousarray(items).reshape(-1).view(np.uint8).data, 0
-        while done < len(data):
-            done += self.file.write(data[done:])
+        data = np.ascontiguousarray(items).reshape(-1).view(np.uint8).data
+        write_at(self.file.fileno(), data, self.file.tell())
 
     def fill(self, into: Any, at: int) -> None:
         """An array from the bytes at a place.  FileTrouble: somebody has made the file shorter."""
-        room, done = into.reshape(-1).view(np.uint8).data, 0
-        while done < len(room):
-            read = os.preadv(self.file.fileno(), [room[done:]], at + done)
-            if not read:
-                raise FileTrouble(Code.E705, "ended while it was read")
-            done += read
+        self.file.seek(at)
+        fill(self.file, into.reshape(-1).view(np.uint8).data)
 
     def discard(self) -> None:
         if self.file is not None:

@@ -1,4 +1,4 @@
-"""Zip archives whose members have known places, and checksums of what comes in parts."""
+"""Zip archives whose members have known places."""
 
 from __future__ import annotations
 
@@ -7,12 +7,10 @@ import os
 import random
 import zipfile
 import zlib
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from rho.backend.run.files.checksums import Parts
 from rho.backend.run.files.stored_members import directory, members_of
 
 
@@ -38,24 +36,3 @@ def test_large_archives(tmp_path: Path) -> None:
         os.pwrite(file.fileno(), directory(members, [zlib.crc32(b"xyz")] * 3), members[2].end)
     with zipfile.ZipFile(path) as archive:
         assert archive.read("b") == b"xyz"
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_checksums_of_parts_in_any_order_and_of_several_writers(seed: int) -> None:
-    chance = random.Random(seed)
-    size = chance.choice([1, 100, 70_000])
-    content = bytearray(chance.randbytes(size))
-    cuts = sorted({0, size, *(chance.randrange(size + 1) for _ in range(chance.randrange(30)))})
-    parts = [*pairwise(cuts)]
-    chance.shuffle(parts)
-    left = parts.pop() if len(parts) > 2 else None
-    writers = [Parts([7, size]) for _ in range(3)]
-    for start, stop in parts:
-        chance.choice(writers).add(1, start, bytes(content[start:stop]))
-    if left is not None:
-        content[slice(*left)] = bytes(left[1] - left[0])
-    for one in writers:
-        one.settle()
-    for one in writers[1:]:
-        writers[0].join(one.sums)
-    assert writers[0].of(1) == zlib.crc32(content) and writers[0].of(0) == zlib.crc32(bytes(7))
