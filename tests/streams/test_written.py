@@ -113,7 +113,7 @@ def test_a_file_that_was_given_is_not_advised(folder: Path) -> None:
     with pytest.raises(Refused) as caught:
         loaded("input x : f64[n] where n ≥ 8\noutput x", folder, 400)
     (note,) = [note for note in caught.value.diagnostics[0].notes if "cannot stream" in note]
-    assert "`output x` needs" in note
+    assert "`output x` (line 2) needs" in note
     assert "--out" not in note
 
 
