@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,12 @@ def rewrite(file: str | Path, text: str, what: str = "") -> None:
         write_whole(Path(file), text)
     except OSError as error:
         raise UsageError(f"{what or f'`{file}`'} cannot be written: {error.strerror}") from error
+
+
+def require_place(path: str, what: str) -> None:
+    """UsageError where a file cannot be written, before anything runs; `what` is for the message."""
+    if not os.path.isdir(os.path.dirname(os.path.realpath(path))) or os.path.isdir(path):
+        raise UsageError(f"{what} cannot be written", "its folder has to be there")
 
 
 def give(arguments: Arguments, console: Console, text: str) -> None:

@@ -10,7 +10,7 @@ Neighbours: `shell.display.costs.measured` (runs), `backend.devices.cost` (estim
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from statistics import median
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -43,7 +43,7 @@ Where: TypeAlias = tuple[PhaseId, DeviceId]
 class Row:
     """One phase on one device: executions, the time they took, and the estimate with its interval (None: no table)."""
 
-    label: str
+    phase: str
     device: str
     times: int
     actual_ns: int
@@ -64,15 +64,10 @@ class Row:
     @staticmethod
     def of(found: Mapping[str, Any]) -> Row:
         """What `json` made."""
-        names = ("phase", "device", "times", "actual_ns", "estimate_ns", "p10_ns", "p90_ns")
-        return Row(*(found[name] for name in names))
+        return Row(*(found[field.name] for field in fields(Row)))
 
     def json(self) -> dict[str, Any]:
-        return {
-            "phase": self.label, "device": self.device, "times": self.times, "actual_ns": self.actual_ns,
-            "estimate_ns": self.estimate_ns, "p10_ns": self.p10_ns, "p90_ns": self.p90_ns,
-            "ratio": None if self.ratio is None else round(self.ratio, 3),
-        }  # fmt: skip
+        return {**asdict(self), "ratio": None if self.ratio is None else round(self.ratio, 3)}
 
 
 @dataclass(slots=True)
@@ -155,7 +150,7 @@ def table(rows: list[Row], *, runs: int, calibrated: bool) -> list[str]:
         ratio = "" if row.ratio is None else f"{row.ratio:.2f}"
         estimate = "no table" if row.estimate_ns is None else _micro(row.estimate_ns)
         place = (row.device,) if several else ()
-        cells.append((_cut(row.label), *place, str(row.times), estimate, interval, _micro(row.actual_ns), ratio))
+        cells.append((_cut(row.phase), *place, str(row.times), estimate, interval, _micro(row.actual_ns), ratio))
     widths = [max(len(line[column]) for line in cells) for column in range(len(head))]
     made = [
         "  ".join([line[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True))])

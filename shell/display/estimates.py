@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from ...lang.diagnostics import RhoError
 from ...lang.records import dataclass
-from ...typechecker.sizes import Size, SizeOrigin, capacity
+from ...typechecker.sizes import Size, SizeOrigin, SizeVariable, capacity
 from ..execution.sizing import sized_by_headers
 from .durations import duration
 
@@ -106,10 +106,14 @@ def bound_at_assumed_sizes(core: Core) -> BoundGraph:
     """The program with every size `ASSUMED`, params as they are given.  Refused: its facts forbid that."""
     from ...backend.graph import bind, lower, optimise, settle
 
-    params = {one.name: one.default for one in core.params}
+    return settle(bind(optimise(lower(core)), _assumed(core, {one.name: one.default for one in core.params})))
+
+
+def _assumed(core: Core, params: Mapping[str, int]) -> dict[SizeVariable, int]:
+    """Every size that no other bounds, by the order in which they were made."""
     every = {size for type_ in core.types.values() for item in type_.shape for size in item.variables() if size.cap is None}
-    sizes = {size: params.get(size.name, ASSUMED) if size.origin is SizeOrigin.PARAM else ASSUMED for size in every}
-    return settle(bind(optimise(lower(core)), sizes))
+    ordered = sorted(every, key=lambda size: size.key)
+    return {size: params.get(size.name, ASSUMED) if size.origin is SizeOrigin.PARAM else ASSUMED for size in ordered}
 
 
 def time_at_assumed_sizes(way: Instance, params: Mapping[str, int]) -> str:
@@ -117,12 +121,9 @@ def time_at_assumed_sizes(way: Instance, params: Mapping[str, int]) -> str:
     from ...backend.graph import bind, lower, optimise
     from ...backend.graph.bind import in_terms_of
 
-    core = way.program
-    every = {size for type_ in core.types.values() for item in type_.shape for size in item.variables() if size.cap is None}
-    free = sorted(every - way.equal.keys(), key=lambda size: size.key)
-    sizes = {size: params.get(size.name, ASSUMED) if size.origin is SizeOrigin.PARAM else ASSUMED for size in free}
+    sizes = {size: number for size, number in _assumed(way.program, params).items() if size not in way.equal}
     try:
-        bound = bind(in_terms_of(optimise(lower(core)), way.equal), sizes)
+        bound = bind(in_terms_of(optimise(lower(way.program)), way.equal), sizes)
         if any(_volume(type_.shape) > MOST_ELEMENTS for type_ in bound.graph.types.values()):
             return ""
         return _said(predicted_ns(bound), {size.name: number for size, number in sizes.items()}, "at")

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Final
 
 from ...backend.schedule.plan.model import TransferStep
 from ...lang.diagnostics import RhoError
-from ..cli.arguments import UsageError
 from ..execution.watching import StageTimes
 
 if TYPE_CHECKING:
@@ -118,12 +117,6 @@ def _predicted(loaded: Loaded, name: str) -> Chart:
         with suppress(RhoError):  # then only what was measured is drawn
             plan = scheduled(loaded, Scheduling(Use.LOOK)).plan
     return chart_of_plan(plan, name)
-
-
-def require_writable(path: str) -> None:
-    """UsageError where a trace cannot be written, before anything runs."""
-    if not os.path.isdir(os.path.dirname(os.path.realpath(path))) or os.path.isdir(path):
-        raise UsageError(f"--trace {path}: this file cannot be written", "its folder has to be there")
 
 
 def write_trace(recorder: Recorder, path: str) -> None:

@@ -35,7 +35,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 
-_FENCE = re.compile(r"^( {0,3})(`{3,}|~{3,})\s*(.*)$")
+FENCE = re.compile(r"^( {0,3})(`{3,}|~{3,})\s*(.*)$")
 _LINES = re.compile(r"⋮ (\d{1,12}) lines?")
 _WORDS = r"(?:error|warning|note|fix|type|reads|plan(?: \w+=\d+)*):"
 _CLAIM = re.compile(rf"^\s*⍝ ?(→|{_WORDS}) ?(.*)$")
@@ -129,15 +129,17 @@ Case = ProgramCase | LineCase | ExpressionCase
 
 
 @dataclass(slots=True)
-class _Fence:
+class Fence:
+    """The lines of a block, and the 1-based number of the first."""
+
     line: int
     lines: list[str] = field(default_factory=list)
 
 
 def markdown_cases(text: str) -> Iterator[Case]:
     """The cases of a Markdown file."""
-    program: _Fence | None = None
-    for fence, continued in _fences(text):
+    program: Fence | None = None
+    for fence, continued in fences(text):
         if continued and program is not None:
             blank = fence.line - program.line - len(program.lines)
             program.lines += [""] * max(0, blank) + fence.lines
@@ -149,18 +151,18 @@ def markdown_cases(text: str) -> Iterator[Case]:
         yield from program_cases(program.lines, program.line)
 
 
-def _fences(text: str) -> Iterator[tuple[_Fence, bool]]:
+def fences(text: str) -> Iterator[tuple[Fence, bool]]:
     """The ```` ```rho ```` blocks and whether each continues the one before."""
     mark = ""
     indent = 0
-    fence: _Fence | None = None
+    fence: Fence | None = None
     words: list[str] = []
     for number, line in enumerate(text.splitlines(), 1):
-        found = _FENCE.match(line)
+        found = FENCE.match(line)
         if not mark:
             if found:
                 mark, indent, words = found[2], len(found[1]), found[3].split()
-                fence = _Fence(number + 1) if words[:1] == ["rho"] and "skip" not in words else None
+                fence = Fence(number + 1) if words[:1] == ["rho"] and "skip" not in words else None
         elif found and found[2].startswith(mark) and not found[3]:
             if fence is not None:
                 yield fence, "continued" in words

@@ -19,6 +19,7 @@ from ...lang.diagnostics import Refused
 from ...lang.source import Source
 from ..cli.arguments import Arguments, UsageError, nearest
 from ..cli.console import Console
+from ..cli.results import require_place
 from ..execution.outcome import Outcome
 from ..execution.permissions import Permissions
 from ..session import Session
@@ -167,8 +168,7 @@ def _check_file(one: Drawing, path: str) -> None:
     if not figures.is_there():
         without = one.option.partition("=")[0]
         raise UsageError(f"{one.option}: {figures.MISSING}", f"{figures.ADVICE}; {without} draws in the terminal")
-    if not os.path.isdir(os.path.dirname(os.path.realpath(path))) or os.path.isdir(path):
-        raise UsageError(f"{one.option}: `{path}` cannot be written", "its folder has to be there")
+    require_place(path, f"{one.option}: `{path}`")
 
 
 def _write(content: bytes, file: BinaryIO) -> None:

@@ -15,7 +15,7 @@ from ..cli.console import Console, Volume
 from ..cli.exits import Exit
 from ..cli.overwriting import require_unread
 from ..cli.requests import Request, permissions_of, request_of
-from ..cli.results import wants_json
+from ..cli.results import require_place, wants_json
 from ..cli.sources import STANDARD_INPUT, read_source
 from ..cli.streams import bytes_out, stream_of
 from ..display.progress import RunProgress
@@ -83,7 +83,9 @@ def run_once(arguments: Arguments, console: Console, read: set[str]) -> Exit:
     if scheduling is not None and not (json or drawings.wanted):
         scheduling = replace(scheduling, in_place=scheduling.cluster is not None)
     traced = arguments.value("--trace")
-    recorder = StageTimes() if traced is None else _recorder(traced)
+    if traced is not None:
+        require_place(traced, f"--trace {traced}: this file")
+    recorder = StageTimes() if traced is None else Recorder()
     request = _with_folder(request, arguments.value("--out-dir"), session, source)
     program, drawings = drawings.program(source, session, stored=arguments.has("--plan"))
     drawn: list[str] = []
@@ -171,14 +173,6 @@ def _silent(outcome: Outcome, program: Source) -> list[str]:
     from ...lang.splitter import split_statements
 
     return [] if split_statements(spell(program)) else ["the program is empty"]
-
-
-def _recorder(path: str) -> Recorder:
-    """What notes the times of a run, once its file is known to be writable."""
-    from ..display.tracing import require_writable
-
-    require_writable(path)
-    return Recorder()
 
 
 def _check_outputs(loaded: Loaded, request: Request, permissions: Permissions) -> None:

@@ -146,13 +146,11 @@ def put(layout: Layout, state: State, statement: Statement, spelled: Spelled, te
     layout.line(statement.text[at:], whole, spelled, statement.start + at)
 
 
-def with_sizes(state: State, statement: Statement) -> str:
+def with_sizes(state: State, statement: Statement, spelled: Spelled) -> str:
     """The text of a statement with numbers for the sizes of the session in its types."""
-    pieces, at = [], 0
-    for found in _sizes(state, statement):
-        pieces += [statement.text[at : found.start()], str(state.sizes[found.group()])]
-        at = found.end()
-    return "".join([*pieces, statement.text[at:]])
+    layout = Layout()
+    put(layout, state, statement, spelled)
+    return layout.text.removesuffix("\n")
 
 
 def _sizes(state: State, statement: Statement) -> list[re.Match[str]]:

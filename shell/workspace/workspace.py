@@ -196,7 +196,7 @@ class Workspace:
         items: list[Item] = []
         light = [name for name in values if name not in kept]
         if functions or light:
-            items += _texts(statement, with_sizes(state, statement), functions, light, values, origin, answers)
+            items += _texts(statement, with_sizes(state, statement, spelled), functions, light, values, origin, answers)
         items += [ValueItem(name, value, origin) for name, value in kept.items()]
         types = state.types | shown_types | {name: checked.types.get(name, "function") for name in functions}
         types |= {name: _type_of(value) for name, value in kept.items()}
