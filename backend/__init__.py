@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .run.machine import Observer, Results
     from .run.streams.driver import Stores
 
-__all__ = ["Detail", "Device", "bind_shapes", "execute", "execute_null", "load", "plan"]
+__all__ = ["Detail", "Device", "bind_shapes", "execute", "load", "plan"]
 
 
 def load(
@@ -101,11 +101,3 @@ def _again() -> Callable[[Plan, BoundGraph, Mapping[str, Any]], Results | None]:
     from .run.prepared import run_again
 
     return run_again
-
-
-def execute_null(schedule: Plan, bound: BoundGraph) -> Results:
-    """Run a plan on shapes alone: every value is its kind and shape."""
-    from .run.executor import execute_plan
-    from .run.null import NullBackend, null_inputs
-
-    return execute_plan(schedule, bound, null_inputs(bound), {device.id: NullBackend() for device in schedule.devices})

@@ -14,8 +14,6 @@ from typing import Final, TypeAlias
 
 from ...typechecker.elements import Kind
 from ...typechecker.types import ArrayType
-from ..graph import traverse
-from ..graph.bind import BoundGraph
 from ..graph.cells import frame_of
 from ..graph.phases import PLACES, ApplyNode, LibraryPhase, Phase, ReadNode, Result, Structured, ValueId
 from ..scalar.table import REDUCTIONS
@@ -38,16 +36,6 @@ def missing(phase: Phase, types: Types) -> str | None:
             return ".".join((phase.op, *kinds[-1:]))
         case _:
             return None
-
-
-def missing_kernels(bound: BoundGraph) -> dict[str, tuple[Phase, ...]]:
-    """The phases of a program that a card could not run, by what is missing."""
-    found: dict[str, list[Phase]] = {}
-    for phase in traverse.all_phases(bound.graph):
-        name = missing(phase, bound.graph.types)
-        if name is not None:
-            found.setdefault(name, []).append(phase)
-    return {name: tuple(phases) for name, phases in found.items()}
 
 
 def _has_body(phase: Structured) -> bool:

@@ -1,6 +1,6 @@
 """What a back end offers the executor: kernels for phases, and values in and out of its memory; and what it is told of these.
 
-Neighbours: `executor` (drives it), `cpu` and `null` (two implementations).
+Neighbours: `executor` (drives it), `cpu` and `cuda` (two implementations).
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class Backend(Protocol):
         ...
 
     def item(self, value: Any) -> Any:
-        """The Python value of a scalar (conditions, sizes); None if it is not known."""
+        """The Python value of a scalar (conditions, sizes)."""
         ...
 
     def part(self, value: Any, index: Index) -> Any:

@@ -13,7 +13,6 @@ from rho.backend.graph.bind import BoundGraph
 from rho.backend.graph.phases import Structured
 from rho.backend.run.cpu import CpuBackend
 from rho.backend.run.executor import execute_plan
-from rho.backend.run.null import Shape
 from rho.backend.schedule.pictures.of_plan import chart_of_plan
 from rho.backend.schedule.plan.explain import plan_text
 from rho.backend.schedule.plan.explain_queues import queues_text
@@ -193,13 +192,6 @@ def test_outputs_go_by_their_names_in_texts_and_pictures() -> None:
     assert not [line for line in queues_text(plan).splitlines() if "output %" in line]
     nodes = [node.label for node in chart_of_plan(plan).nodes]
     assert nodes[-3:] == labels
-
-
-def test_null_gives_the_shapes() -> None:
-    bound, plan = planned(EVERY_STEP)
-    real, shapes = backend.execute(plan, bound, VECTORS), backend.execute_null(plan, bound)
-    assert [r.value.shape for r in real.printed] == [s.value.shape for s in shapes.printed]
-    assert shapes.outputs["b"].value == Shape(real.outputs["b"].kind, (N,))
 
 
 def test_memory_limit_of_a_device_is_enforced_before_anything_runs() -> None:

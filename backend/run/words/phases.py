@@ -175,9 +175,7 @@ def _define(machine: Machine, phase: LibraryPhase, backend: Backend, made: Seque
     variable = phase.defines[0]
     match phase.op:
         case "runtime_size":
-            value = backend.item(memory[phase.args[0]])
-            cap = variable.cap
-            machine.define(variable, int(value) if value is not None else 0 if cap is None else machine.number(cap))
+            machine.define(variable, int(backend.item(memory[phase.args[0]])))
         case "compress":
             axis = phase.attributes["axis"]
             assert isinstance(axis, int)
