@@ -27,7 +27,7 @@ QUERIES: Final = 1 << 16
 LOOKED_UP: Final = 1 << 14
 """Queries that are looked up in a table of all values at once."""
 CHUNK: Final = 1 << 12
-"""Items that are Python values at once (`run.cpu.sequential`)."""
+"""Items that are Python values at once (`backend.library.radix`)."""
 _PYTHON: Final = 96
 """Bytes of a Python number in a list, its result beside it."""
 _PIECE: Final = 1 << 14
@@ -136,12 +136,8 @@ def from_the_right(function: str, kind: Kind, items: Size, length: Size, cells: 
     if _is_truth(function, kind):
         return length * 8 + items * 7
     if function == "sub" and not kind.is_complex:
-        return items * (2 * kind.bytes) + _python(length)
-    return cells * (4 * max(kind.bytes, 8)) + _python(length)
-
-
-def _python(length: Size) -> Size:
-    return minimum(length, CHUNK + 1) * _PYTHON
+        return items * (2 * kind.bytes)
+    return cells * (4 * max(kind.bytes, 8))
 
 
 @cell_by_cell
@@ -158,8 +154,8 @@ def scan(op: Operands) -> Size:
     if function == "sub":
         return moved + items * kind.bytes
     if function == "div" or FUNCTIONS[function].associative:
-        return moved + _python(length) + items * 4
-    return moved + items * (kind.bytes + 24) + _python(length)
+        return moved
+    return moved + items * (kind.bytes + 24)
 
 
 def contract(op: Operands) -> Size:
@@ -205,7 +201,7 @@ def decode(op: Operands) -> Size:
     if op.kind(0).is_integer:
         frames = op.frame
         return copies + rows * length * frames * 16 + _exact(op.cells, rows * length * frames, op.items(1), op.made())
-    return copies + op.made_bytes() * 3 + _python(length)
+    return copies + op.made_bytes() * 3 + minimum(length, CHUNK + 1) * _PYTHON
 
 
 def encode(op: Operands) -> Size:

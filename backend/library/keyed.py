@@ -20,7 +20,7 @@ from ...typechecker.scalars import FUNCTIONS, neutral
 from ..run.cpu.kinds import DTYPES, NumArray
 from ..run.cpu.scalars import implementation
 from ..run.cpu.scattering import reduce_by_key
-from ..run.cpu.sequential import CHUNK, from_the_right, identity, item_step, running_ufunc
+from ..run.cpu.sequential import from_the_right, identity, running_ufunc, scanned
 from .frames import Arrays, Call, Operation, whole
 from .keys import stable_order
 from .selecting import check_indices
@@ -111,7 +111,7 @@ def _by_group(function: str, kind: Kind, keys: NumArray, items: NumArray, result
     large = stops - starts > _LARGE_GROUP
     for start, stop in zip(starts[large].tolist(), stops[large].tolist(), strict=True):
         group = ordered[start:stop]
-        result[sorted_keys[start]] = from_the_right(function, kind, group) if leftwards else _from_the_left(function, kind, group)
+        result[sorted_keys[start]] = from_the_right(function, kind, group) if leftwards else scanned(function, kind, group)[-1]
     starts, stops = starts[~large], stops[~large]
     apply = implementation(function, kind, Kind.BOOL if FUNCTIONS[function].result.name == "BOOL" else kind)
     _step_together(apply, ordered, starts, stops, sorted_keys, result, leftwards=leftwards)
@@ -131,18 +131,6 @@ def _step_together(apply: Callable[..., Any], ordered: NumArray, starts: NumArra
             result[bins] = apply(ordered[stops - 1 - k], result[bins])
         else:
             result[bins] = apply(result[bins], ordered[starts + k])
-
-
-def _from_the_left(function: str, kind: Kind, group: NumArray) -> NumArray:
-    step = item_step(function, kind)
-    result = np.empty(group.shape[1], group.dtype)
-    for j in range(group.shape[1]):
-        accumulated: Any = None
-        for start in range(0, len(group), CHUNK):
-            for i, item in enumerate(group[start : start + CHUNK, j].tolist()):
-                accumulated = item if start + i == 0 else step(accumulated, item)
-        result[j] = accumulated
-    return result
 
 
 KEYED: Final[dict[str, Operation]] = {"key_reduce": whole(key_reduce)}

@@ -16,12 +16,13 @@ import numpy as np
 from ...typechecker.elements import Kind
 from ..run.cpu.kinds import NumArray
 from ..run.cpu.scalars import implementation
-from ..run.cpu.sequential import CHUNK
 from .contracting import products
 from .frames import Arrays, Call, Operation, whole
 
 _SAFE: Final = 1 << 62
 _FEW: Final = 16
+CHUNK: Final = 1 << 12
+"""Items that are Python values at once."""
 _TOGETHER: Final = 1 << 14
 """Results of floats that are made together."""
 

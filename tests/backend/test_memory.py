@@ -19,9 +19,9 @@ from rho.backend.graph import scratch, traverse
 from rho.backend.graph.bind import BoundGraph
 from rho.backend.graph.phases import LibraryPhase
 from rho.backend.graph.registry import LIBRARY
-from rho.backend.library import keys
+from rho.backend.library import keys, radix
 from rho.backend.run import pool
-from rho.backend.run.cpu import sequential, tiles
+from rho.backend.run.cpu import tiles
 from rho.tests.backend.differential import checked
 
 N = 150_000
@@ -332,7 +332,7 @@ def test_compiled_phases_stay_below_it_too(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_library_functions_take_pieces_as_large_as_planned() -> None:
-    assert (keys.QUERIES, keys.LOOKED_UP, sequential.CHUNK) == (scratch.QUERIES, scratch.LOOKED_UP, scratch.CHUNK)
+    assert (keys.QUERIES, keys.LOOKED_UP, radix.CHUNK) == (scratch.QUERIES, scratch.LOOKED_UP, scratch.CHUNK)
 
 
 TURNING = """{⍵+0.1×((1⊖⍵)+(¯1⊖⍵)+(1⌽⍵)+¯1⌽⍵)-4×⍵}⍣20 ⊢ A

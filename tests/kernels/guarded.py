@@ -25,7 +25,7 @@ from rho.backend.run import pool
 from rho.backend.run.cpu import compiled, cuts, gathering, scanning, selecting, structured
 from rho.backend.run.cpu.order import order_columns
 from rho.backend.run.cpu.reals import PLAIN
-from rho.backend.run.scans_numpy import ordered_scan
+from rho.backend.run.cpu.sequential import scanned_along
 from rho.tests.kernels.phases import SPAN, apply, both, data, phase, projection, read, same_bits
 from rho.typechecker.elements import Kind
 
@@ -129,7 +129,7 @@ def decided() -> None:
 def _scanned(function: str, kind: Kind, array: Any, axis: int) -> Any:
     ordered = kind.is_float and function == "add"
     with np.errstate(all="ignore"):
-        return ordered_scan(np.add, array, axis) if ordered else PLAIN[function].accumulate(array, axis, array.dtype)
+        return scanned_along(function, kind, array, axis) if ordered else PLAIN[function].accumulate(array, axis, array.dtype)
 
 
 def selections(kind: Kind, threads: int) -> None:

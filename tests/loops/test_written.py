@@ -13,7 +13,7 @@ from rho.backend.loops.selecting import Select
 from rho.backend.loops.settling import Settling
 from rho.backend.loops.text import parse, show
 from rho.backend.loops.written import Counting, Joining, Scatter, Uniforms, Written
-from rho.backend.run.scans_numpy import ordered_scan
+from rho.backend.run.cpu.sequential import scanned_along
 from rho.backend.run.sums_numpy import combine_tree
 from rho.tests.loops.running import meaning
 from rho.typechecker.elements import Kind
@@ -89,7 +89,7 @@ def test_settling(items: list[float], descending: bool) -> None:
 def test_joining_is_the_tree_of_sums() -> None:
     for count in (1, 2, 3, 7, 12):
         rows = np.random.default_rng(count).standard_normal((count, 5))
-        want = combine_tree(np.add, rows.copy(), 0)
+        want = combine_tree(np.add, rows.copy())
         arrays = {"rows": rows, "result": np.zeros(5)}
         assert interpret.run(Joining("add", Kind.F64).program(), {"count": count, "cells": 5}, arrays, meaning) is None
         assert arrays["result"].tobytes() == want.tobytes(), count
@@ -98,7 +98,7 @@ def test_joining_is_the_tree_of_sums() -> None:
 @pytest.mark.parametrize(("lines", "length"), [(1, 150), (2, 70), (9, 70), (9, 5)])
 def test_scans_have_the_order_of_scans(lines: int, length: int) -> None:
     items = np.random.default_rng(lines + length).standard_normal((lines, length))
-    want = ordered_scan(np.add, items, 1)
+    want = scanned_along("add", Kind.F64, items, 1)
     nothing = {"carry": np.array([-0.0, 0.0]), "totals": np.zeros(0)}
     arrays = {"source": items, "result": np.zeros_like(items), **nothing}
     program = Scan("add", Kind.F64, Form.LINES).program()

@@ -269,7 +269,7 @@ class CompiledRun:
             if bound.partials > 1:
                 assert result.reduction is not None
                 whole = joined(bound, len(made), value)
-                value = combine_tree(PLAIN[result.reduction], value, 0) if whole is None else whole
+                value = combine_tree(PLAIN[result.reduction], value) if whole is None else whole
             made.append(value if bound.back is None else value.transpose(bound.back))
         return in_parts(made, self.body.split) if self.body.split else tuple(made)
 

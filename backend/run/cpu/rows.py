@@ -78,9 +78,9 @@ class RowsOnNumPy:
 
     def run(self, values: Mapping[ValueId, Any], overwrite: NumArray | None) -> tuple[Any, ...]:
         space, targets = self.sliced.space, self.targets(overwrite)
-        slots, order, row = self.sliced.operands(values), tuple(range(len(space))), space[-1]
-        for box in slices(space, (*[1] * (len(order) - 1), row), rows_points(prod(space), row)):
-            own = self.sliced.cut(slots, order, box)
+        slots, row = self.sliced.operands(values), space[-1]
+        for box in slices(space, (*[1] * (len(space) - 1), row), rows_points(prod(space), row)):
+            own = self.sliced.cut(slots, box)
             evaluate(self.sliced.body.inner, own, {})
             for node, target, on_row in zip(self.sliced.nodes, targets, self.is_row, strict=True):
                 value = own[node]

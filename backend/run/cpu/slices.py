@@ -3,9 +3,6 @@
 A slice has so few points that what is computed on it stays in cache, and within what the plan counts.  A reduced axis is cut at
 multiples of a block of the order of sums, so that slices do not show.
 
-Note [Layout].  Slices run through the space in the order in which its largest operand lies in memory, so that a transposed
-operand is read in runs; results are made in that order too, and handed on transposed.
-
 Neighbours: `body` (instructions), `reduce` (one reduction), `structured` and `rows` (compile phases and chains).
 """
 
@@ -23,7 +20,7 @@ from ...schedule.facts.workspace import TEAM_POINTS
 from ..pool import room
 from .body import Body, evaluate
 from .kinds import NumArray
-from .reduce import Reduction, reduced
+from .reduce import Reduction
 from .views import View
 
 WHOLE: Final = 1 << 13
@@ -34,7 +31,6 @@ POINTS: Final = TEAM_POINTS // 4
 Numbers: TypeAlias = tuple[int, ...]
 Box: TypeAlias = tuple[slice, ...]
 _ALL: Final = slice(None)
-_FAR: Final = 1 << 62
 
 
 def slices(extents: Sequence[int], grains: Sequence[int], points: int) -> Iterator[Box]:
@@ -72,28 +68,17 @@ class Sliced:
         evaluate(body.hoisted, slots, {})
         return slots
 
-    def order(self, slots: Sequence[Any]) -> Numbers:
-        """The axes from the outermost to the innermost.  See Note [Layout]."""
-        rank = len(self.space)
-        if self.is_one or rank < 2:
-            return tuple(range(rank))
-        reads = [slots[slot] for slot, _ in self.body.reads if slots[slot] is not None and slots[slot].ndim == rank]
-        if not reads:
-            return tuple(range(rank))
-        largest = max(reads, key=lambda array: array.size)
-        return tuple(sorted(range(rank), key=lambda axis: -abs(largest.strides[axis]) if largest.shape[axis] > 1 else -_FAR))
-
-    def cut(self, slots: Sequence[Any], order: Numbers, box: Box) -> list[Any]:
-        """The slots of a slice, whose axes are in the order of slices, as those of its box are."""
-        rank = len(order)
-        own = [a.transpose(order)[_within(box, order, a.shape)] if a is not None and a.ndim == rank else a for a in slots]
+    def cut(self, slots: Sequence[Any], box: Box) -> list[Any]:
+        """The slots of a slice."""
+        rank = len(box)
+        own = [a[_within(box, a.shape)] if a is not None and a.ndim == rank else a for a in slots]
         for slot, axis in self.body.axes:
-            own[slot] = _coordinates(rank, order.index(axis), box[order.index(axis)])
+            own[slot] = _coordinates(rank, axis, box[axis])
         return own
 
-    def shape(self, box: Box, order: Numbers) -> Numbers:
+    def shape(self, box: Box) -> Numbers:
         """That of what is computed of a slice."""
-        return tuple([part.stop - part.start if self.extents[axis] != 1 else 1 for axis, part in zip(order, box, strict=True)])
+        return tuple([part.stop - part.start if own != 1 else 1 for own, part in zip(self.extents, box, strict=True)])
 
 
 class MappedRun(Sliced):
@@ -110,22 +95,20 @@ class MappedRun(Sliced):
 
     def run(self, values: Mapping[ValueId, Any], overwrite: NumArray | None) -> tuple[Any, ...]:
         """The results; none shares memory with another, or with an operand but the one that is written over."""
-        slots = self.operands(values)
-        order, direct = self.order(slots), self.direct
-        extents = tuple([self.extents[axis] for axis in order])
-        over = _fitting(overwrite, order, extents, self.dtypes[0])
-        targets = [over if place == 0 and over is not None else room(extents, d) for place, d in enumerate(self.dtypes)]
+        slots, direct = self.operands(values), self.direct
+        over = _fitting(overwrite, self.extents, self.dtypes[0])
+        targets = [over if place == 0 and over is not None else room(self.extents, d) for place, d in enumerate(self.dtypes)]
         if over is not None and len(targets) > 1:
             direct = direct - {0}  # the others may be made of what is written over
-        for box in (None,) if self.is_one else slices(extents, (1,) * len(extents), self.points):
-            own = slots if box is None else self.cut(slots, order, box)
+        for box in (None,) if self.is_one else slices(self.extents, (1,) * len(self.extents), self.points):
+            own = slots if box is None else self.cut(slots, box)
             parts = targets if box is None else [target[box] for target in targets]
-            shape = None if box is None else self.shape(box, order)
+            shape = None if box is None else self.shape(box)
             evaluate(self.body.inner, own, {self.nodes[place]: parts[place] for place in direct}, shape)
             for place in reversed(range(len(parts))):
                 if place not in direct:
                     parts[place][...] = own[self.nodes[place]]
-        return tuple([spread(restored(target, order), self.space) for target in targets])
+        return tuple([spread(target, self.space) for target in targets])
 
 
 class ReducedRun(Sliced):
@@ -137,39 +120,26 @@ class ReducedRun(Sliced):
         self.reductions = reductions
 
     def run(self, values: Mapping[ValueId, Any], overwrite: NumArray | None) -> tuple[Any, ...]:
-        slots, last = self.operands(values), len(self.space) - 1
-        if self.is_one:
-            evaluate(self.body.inner, slots, {})
-            extents = (*self.extents[:-1], self.space[-1])
-            wholes = reduced(self.reductions, [repeated(slots[node], extents) for node in self.nodes])
-            return tuple([spread(whole, self.space[:-1]) for whole in wholes])
-        order = self.order(slots)
-        axis = order.index(last)
-        extents = tuple([self.space[last] if a == last else self.extents[a] for a in order])
-        targets = [r.room(extents, axis) for r in self.reductions]
-        grains = [1] * len(order)
-        grains[axis] = max(r.grain(self.space[last]) for r in self.reductions)
-        for box in slices(extents, grains, 2 * POINTS):
-            own = self.cut(slots, order, box)
-            evaluate(self.body.inner, own, {}, self.shape(box, order))
+        """Boxes have the reduced axis first, so that cells are reduced side by side."""
+        slots, length = self.operands(values), self.space[-1]
+        extents = (length, *self.extents[:-1])
+        targets = [r.room(extents) for r in self.reductions]
+        grains = (max(r.grain(length) for r in self.reductions), *[1] * (len(extents) - 1))
+        for first, *cells in slices(extents, grains, 2 * POINTS):
+            box = (*cells, first)
+            own = self.cut(slots, box)
+            evaluate(self.body.inner, own, {}, self.shape(box))
+            shape = tuple([part.stop - part.start for part in box])
             for r, target in zip(self.reductions, targets, strict=True):
-                r.put(target, box, axis, repeated(own[r.node], tuple([part.stop - part.start for part in box])))
-        cells = tuple([a for a in order if a != last])
-        combined = [restored(r.combine(target, axis), cells) for r, target in zip(self.reductions, targets, strict=True)]
-        return tuple([spread(value, self.space[:-1]) for value in combined])
+                value = repeated(own[r.node], shape)
+                r.put(target, (first, *cells), value.transpose(value.ndim - 1, *range(value.ndim - 1)))
+        return tuple([spread(r.combine(target), self.space[:-1]) for r, target in zip(self.reductions, targets, strict=True)])
 
 
-def _fitting(array: NumArray | None, order: Numbers, extents: Numbers, dtype: np.dtype[Any]) -> NumArray | None:
-    """The array in the order of slices, if the result of such items can be written over it."""
-    if array is None or array.dtype != dtype or array.ndim != len(order):
-        return None
-    moved = array.transpose(order)
-    return moved if moved.shape == extents and moved.flags.c_contiguous else None
-
-
-def restored(value: Any, order: Numbers) -> Any:
-    """A value in an order of axes, in the program's."""
-    return value if order == tuple(range(len(order))) else value.transpose(np.argsort(order))
+def _fitting(array: NumArray | None, extents: Numbers, dtype: np.dtype[Any]) -> NumArray | None:
+    """The array, if the result of such items can be written over it."""
+    fits = array is not None and array.dtype == dtype and array.shape == extents and array.flags.c_contiguous
+    return array if fits else None
 
 
 def repeated(value: Any, shape: Numbers) -> Any:
@@ -182,9 +152,9 @@ def spread(value: Any, shape: Numbers) -> Any:
     return value if value.shape == shape else np.array(np.broadcast_to(value, shape))
 
 
-def _within(box: Box, order: Numbers, shape: Numbers) -> Box:
-    """A box (in the order of slices) of an array of this shape, which is 1 where it does not vary."""
-    return tuple([_ALL if shape[axis] == 1 else part for axis, part in zip(order, box, strict=True)])
+def _within(box: Box, shape: Numbers) -> Box:
+    """A box of an array of this shape, which is 1 where it does not vary."""
+    return tuple([_ALL if size == 1 else part for size, part in zip(shape, box, strict=True)])
 
 
 def _coordinates(rank: int, axis: int, part: slice) -> NumArray:
