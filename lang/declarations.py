@@ -9,7 +9,7 @@ import math
 import re
 from dataclasses import replace
 
-from . import tree
+from . import program_tree, tree
 from .codes import Code
 from .grammar import declared
 from .lexer import DECLARING, NAME, WORD_END, TokenKind
@@ -74,7 +74,7 @@ def read_declaration(binding: Binding, text: str) -> tuple[Binding, Node]:
     return binding, node
 
 
-def bind_declaration(binding: Binding, text: str) -> tree.Statement:
+def bind_declaration(binding: Binding, text: str) -> program_tree.Statement:
     inside, node = read_declaration(binding, text)
     span = binding.span(0, len(text))
     types = TypeReader(inside)
@@ -85,7 +85,7 @@ def bind_declaration(binding: Binding, text: str) -> tree.Statement:
         case "use":
             return _use(binding, span, children[0])
         case "schedule":
-            return tree.Schedule(span, _directives(binding, children[0]))
+            return program_tree.Schedule(span, _directives(binding, children[0]))
     match node.expr_name:
         case "input":
             target = _target(binding, children[0])
@@ -93,19 +93,19 @@ def bind_declaration(binding: Binding, text: str) -> tree.Statement:
             path = found.get("path")
             type_ = types.type(found["type"])
             clauses = [child for child in children if child.expr_name == "clause"]
-            return tree.Input(
+            return program_tree.Input(
                 span, target, type_, None if path is None else _unquoted(path), None if path is None else types.span(path),
                 types.where([child for child in children if child.expr_name == "where"]), _reading(binding, types, clauses),
                 tuple([types.span(clause) for clause in clauses]),
             )  # fmt: skip
         case "param":
             default = _expression(binding, children[1])
-            return tree.Param(span, _target(binding, children[0]), default, types.where(children[2:]))
+            return program_tree.Param(span, _target(binding, children[0]), default, types.where(children[2:]))
         case _:
             shown = [child for child in children if child.expr_name == "shown"]
             clauses = [child for child in children if child.expr_name == "as"]
             value = _expression(binding, (shown or children)[0])
-            return tree.Output(span, _target(binding, children[0]), value, _reading(binding, types, clauses))
+            return program_tree.Output(span, _target(binding, children[0]), value, _reading(binding, types, clauses))
 
 
 def _reading(binding: Binding, types: TypeReader, clauses: list[Node]) -> Reading:
@@ -163,15 +163,15 @@ def _unquoted(node: Node) -> str:
     return text[1:-1].replace(quote * 2, quote)
 
 
-def _typed(binding: Binding, name: str, span: Span, types: TypeReader, node: Node) -> tree.Statement:
+def _typed(binding: Binding, name: str, span: Span, types: TypeReader, node: Node) -> program_tree.Statement:
     """`name : …`: a signature if it has an arrow, else the annotation of this or the next binding of the name."""
-    target = tree.StatedName(*allowed_name(binding, Token(TokenKind.NAME, 0, len(name), name)))
+    target = program_tree.StatedName(*allowed_name(binding, Token(TokenKind.NAME, 0, len(name), name)))
     children = node.children
     if node.expr_name == "signature":
         parameters = [types.parameter(child) for child in children if child.expr_name == "parameter"]
         result, *where = children[len(parameters) :]
         left = parameters[0] if len(parameters) == 2 else None
-        return tree.Signature(span, target, left, parameters[-1], types.type(result), types.where(where))
+        return program_tree.Signature(span, target, left, parameters[-1], types.type(result), types.where(where))
     type_ = types.type(children[0])
     if len(children) > 1 and children[1].expr_name == "expression":
         value = children[1]
@@ -183,7 +183,7 @@ def _typed(binding: Binding, name: str, span: Span, types: TypeReader, node: Nod
             message = f"`{name}` is bound to a function; its type has an arrow, as in `f64[n] → f64`"
             raise binding.problem(Code.E011, message, types.span(children[0]))
         return statement
-    return tree.Annotation(span, target, type_, types.where(children[1:]))
+    return program_tree.Annotation(span, target, type_, types.where(children[1:]))
 
 
 def _tokens(binding: Binding, node: Node) -> tuple[Token, ...]:
@@ -198,7 +198,7 @@ def _expression(binding: Binding, node: Node) -> tree.Expression:
 # ------------------------------------------------------------------------------------ use, schedule
 
 
-def _use(binding: Binding, span: Span, node: Node) -> tree.Use:
+def _use(binding: Binding, span: Span, node: Node) -> program_tree.Use:
     place = binding.span(node.start, node.end)
     if node.expr_name == "name":
         name, path = node.text, None
@@ -211,16 +211,16 @@ def _use(binding: Binding, span: Span, node: Node) -> tree.Use:
         target = checked_name(binding, Token(TokenKind.NAME, node.start, node.end, name))
     if binding.modules is not None and binding.modules(path or name) is None:
         raise binding.problem(Code.E019, f"there is no module `{path or name}`", place)
-    return tree.Use(span, target, path)
+    return program_tree.Use(span, target, path)
 
 
-def _directives(binding: Binding, block: Node) -> tuple[tree.Directive, ...]:
-    directives: list[tree.Directive] = []
-    words: list[tree.DirectiveWord | tree.DirectiveGroup] = []
+def _directives(binding: Binding, block: Node) -> tuple[program_tree.Directive, ...]:
+    directives: list[program_tree.Directive] = []
+    words: list[program_tree.DirectiveWord | program_tree.DirectiveGroup] = []
 
     def finish() -> None:
         if words:
-            directives.append(tree.Directive(words[0].span.to(words[-1].span), tuple(words)))
+            directives.append(program_tree.Directive(words[0].span.to(words[-1].span), tuple(words)))
             words.clear()
 
     for node in block.children:
@@ -229,9 +229,9 @@ def _directives(binding: Binding, block: Node) -> tuple[tree.Directive, ...]:
             case "separator":
                 finish()
             case "word":
-                words.append(tree.DirectiveWord(span, node.text))
+                words.append(program_tree.DirectiveWord(span, node.text))
             case _:
-                words.append(tree.DirectiveGroup(span, _directives(binding, node)))
+                words.append(program_tree.DirectiveGroup(span, _directives(binding, node)))
     finish()
     return tuple(directives)
 

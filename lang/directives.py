@@ -18,9 +18,9 @@ from typing import Final, Generic, TypeVar
 from .codes import Code
 from .diagnostics import Diagnostic, Edit, Fix, Label
 from .primitives import nearest
+from .program_tree import Directive, DirectiveGroup, DirectiveWord
 from .records import dataclass
 from .source import Span
-from .tree import Directive, DirectiveGroup, DirectiveWord
 
 Phase = TypeVar("Phase")
 

@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping
 from functools import cache, cached_property
 from itertools import pairwise
 
-from . import tree
+from . import program_tree, tree
 from .codes import Code
 from .declarations import bind_declaration, is_declaration
 from .definitions import KINDS, NameClass, Symbol
@@ -45,7 +45,7 @@ _BINDS = re.compile(rf"(?:(?:input|param|output)[ \t]+)?({NAME})[ \t]*(?:←|:[^
 class Parsed:
     """A bound program and what is wrong with it; `found`, `spelled` and `pieces` are what its index is made of."""
 
-    program: tree.Program
+    program: program_tree.Program
     diagnostics: tuple[Diagnostic, ...]
     found: Names
     spelled: Spelled
@@ -66,7 +66,7 @@ class Parsed:
 def parse_program(
     source: Source, *, names: Mapping[str, NameClass] | None = None, modules: ModuleNames | None = None,
     remembered: Statements | None = None,
-) -> tuple[tree.Program, tuple[Diagnostic, ...]]:  # fmt: skip
+) -> tuple[program_tree.Program, tuple[Diagnostic, ...]]:  # fmt: skip
     """The bound program and what is wrong with it; statements that are wrong are left out.
 
     `names` are names already in scope (a session's).  `modules` tells what a module exports; without it any
@@ -86,7 +86,7 @@ def parse(
     if len(source.text) > MAXIMUM_CHARACTERS:
         message = f"the source has {len(source.text)} characters, and the limit is {MAXIMUM_CHARACTERS}"
         refused = Diagnostic(Code.E016, message, Span(source.name, 0, 0))
-        return Parsed(tree.Program(span, (), 0), (refused,), Names(), spell(Source(source.name, "")))
+        return Parsed(program_tree.Program(span, (), 0), (refused,), Names(), spell(Source(source.name, "")))
     spelled = spell(source)
     pieces = split_statements(spelled) if remembered is None else remembered.split(spelled)
     origin = index_origin(pieces[0].text) if pieces else None
@@ -98,7 +98,7 @@ def parse(
     binding = Binding(
         spelled, bind_braces, found, modules=modules, definitions=definitions, diagnostics=list(spelled.diagnostics)
     )
-    statements: list[tree.Statement] = []
+    statements: list[program_tree.Statement] = []
     uses: list[Collection[Symbol]] = []
     for piece in pieces if origin is None else pieces[1:]:
         binding.base = piece.start
@@ -108,10 +108,11 @@ def parse(
             uses.append(found.added[-1].uses)
     finish(binding, pieces)
     diagnostics = tuple(sorted(binding.diagnostics, key=lambda diagnostic: diagnostic.span.start))
-    return Parsed(tree.Program(span, tuple(statements), origin or 0, tuple(uses)), diagnostics, found, spelled, tuple(pieces))
+    program = program_tree.Program(span, tuple(statements), origin or 0, tuple(uses))
+    return Parsed(program, diagnostics, found, spelled, tuple(pieces))
 
 
-def _read(binding: Binding, piece: Piece, before: dict[str, list[Symbol]]) -> tree.Statement | None:
+def _read(binding: Binding, piece: Piece, before: dict[str, list[Symbol]]) -> program_tree.Statement | None:
     """Resolve the names of a statement, and bind it; what is wrong with it is reported."""
     names = binding.names
     already = len(names.added)
@@ -157,7 +158,7 @@ def _misspelt(spelled: Spelled, piece: Piece) -> bool:
     return any(whole.start <= diagnostic.span.start < whole.end for diagnostic in spelled.diagnostics)
 
 
-def _statement(binding: Binding, piece: Piece) -> tree.Statement:
+def _statement(binding: Binding, piece: Piece) -> program_tree.Statement:
     binding.defining = _bound_name(piece.text) or ""
     if piece.damage is not None:
         raise Problem(piece.damage)

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import field, fields, is_dataclass
 from typing import Any, TypeAlias
 
-from . import tree
+from . import program_tree, tree
 from .definitions import NameClass, Symbol
 from .lexer import NAME
 from .recent import Recent
@@ -44,7 +44,7 @@ class _Kept:
     """A bound statement and where it stands, the names in it with what they stood for before and stand for after it, what the
     modules among them export, and what it added to the index."""
 
-    statement: tree.Statement
+    statement: program_tree.Statement
     place: Place
     words: tuple[str, ...]
     before: list[_Known]
@@ -101,8 +101,8 @@ class Statements:
         return file.pieces
 
     def bind(
-        self, binding: Binding, piece: Piece, read: Callable[[Binding, Piece, Loose], tree.Statement | None]
-    ) -> tree.Statement | None:  # fmt: skip
+        self, binding: Binding, piece: Piece, read: Callable[[Binding, Piece, Loose], program_tree.Statement | None]
+    ) -> program_tree.Statement | None:  # fmt: skip
         """The statement of a piece: the one that is kept, else what `read` makes of it: nothing where it is wrong."""
         file, names = self._files[binding.spelled.file], binding.names
         start, kept = _unmoved(binding, piece), file.kept.get(piece)

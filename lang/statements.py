@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import tree
+from . import tree, type_tree
 from .codes import Code
 from .definitions import NameClass
 from .lexer import TokenKind
@@ -46,7 +46,7 @@ def _names(token: Token) -> list[str]:
 
 
 def bind_assignment(
-    binding: Binding, tokens: Tokens, annotation: tree.TypeExpression | None = None
+    binding: Binding, tokens: Tokens, annotation: type_tree.TypeExpression | None = None
 ) -> tuple[tree.Statement, int]:
     """`target ← value`, and how deep its tree is."""
     first, gets = tokens[0], tokens[1]

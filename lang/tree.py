@@ -11,14 +11,13 @@ Invariants: numbers are Python `int`, `float` or `complex` as written; glyphs ar
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import field
 from typing import TypeAlias
 
 from .definitions import Definition, Symbol
-from .reading_clauses import AS_WRITTEN, Reading
 from .records import dataclass
 from .source import Span
+from .type_tree import TypeExpression
 
 # ---------------------------------------------------------------- expressions (arrays, tuples)
 
@@ -176,24 +175,9 @@ class Print:
 
 
 Expression: TypeAlias = (
-    Number
-    | Text
-    | Zilde
-    | Slot
-    | Strand
-    | Name
-    | Member
-    | SystemName
-    | Monadic
-    | Dyadic
-    | Index
-    | ArrayNotation
-    | Tuple
-    | InlineBind
-    | Replace
-    | Modify
-    | Print
-)
+    Number | Text | Zilde | Slot | Strand | Name | Member | SystemName | Monadic | Dyadic | Index | ArrayNotation | Tuple
+    | InlineBind | Replace | Modify | Print
+)  # fmt: skip
 
 
 # ---------------------------------------------------------------------------------- functions
@@ -319,105 +303,6 @@ Function: TypeAlias = Primitive | FunctionName | FunctionMember | Dfn | Fork | A
 Operator: TypeAlias = OperatorName | OperatorMember | OperatorDfn
 
 
-# ------------------------------------------------------------------------ types and signatures
-
-
-@dataclass(frozen=True, slots=True)
-class SizeName:
-    span: Span
-    name: str
-    definition: Symbol | None = field(default=None, compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class SizeNumber:
-    span: Span
-    value: int
-
-
-@dataclass(frozen=True, slots=True)
-class SizeCall:
-    """`function` is one of `+ - × ÷ | ⌈ ⌊`; `-` and `⌊` may have one argument."""
-
-    span: Span
-    function: str
-    args: tuple[SizeExpression, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ShapeVariable:
-    """`..s`."""
-
-    span: Span
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class BoundedSize:
-    """`k≤d`: a size known only when run, at most `bound`."""
-
-    span: Span
-    name: str
-    bound: SizeExpression
-
-
-SizeExpression: TypeAlias = SizeName | SizeNumber | SizeCall
-ShapeItem: TypeAlias = SizeExpression | ShapeVariable | BoundedSize
-
-
-@dataclass(frozen=True, slots=True)
-class ElementName:
-    """`f64`, an element variable `T`, `idx<n>` or `perm<k≤n>` (one argument) or `int<a..b>` (two)."""
-
-    span: Span
-    name: str
-    args: tuple[SizeExpression | BoundedSize, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class ArrayTypeExpression:
-    """`e[shape]`; `shape` empty for a scalar.  `perm<n>` is an element name with an empty shape."""
-
-    span: Span
-    element: ElementName
-    shape: tuple[ShapeItem, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class TupleTypeExpression:
-    span: Span
-    items: tuple[TypeExpression, ...]
-
-
-TypeExpression: TypeAlias = ArrayTypeExpression | TupleTypeExpression
-
-
-@dataclass(frozen=True, slots=True)
-class Quantity:
-    """`0`, `1`, `d`, `d..d` (two bounds) or `ω` (both bounds None)."""
-
-    span: Span
-    low: SizeExpression | None
-    high: SizeExpression | None
-
-
-@dataclass(frozen=True, slots=True)
-class Fact:
-    """`relation` is `= ≠ ≤ < ≥ > ∣` between sizes, or a class (`num real int ord`) of element variable `left`."""
-
-    span: Span
-    relation: str
-    left: SizeExpression
-    right: SizeExpression | None
-
-
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    span: Span
-    quantity: Quantity | None
-    type: TypeExpression
-
-
 # --------------------------------------------------------------------------------- statements
 
 
@@ -426,14 +311,6 @@ class NameTarget:
     span: Span
     name: str
     definition: Definition = field(compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class StatedName:
-    """The name whose next binding has the type that is stated."""
-
-    span: Span
-    name: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -501,118 +378,4 @@ class BareFunction:
     value: Function | Operator
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
-    """`name : [ρ] τ → [ρ] τ → τ where φ`; `left` is None for a monadic function."""
-
-    span: Span
-    target: StatedName
-    left: Parameter | None
-    right: Parameter
-    result: TypeExpression
-    where: tuple[Fact, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Annotation:
-    """`name : τ where φ` without arrow or value: the type of the next binding of that name."""
-
-    span: Span
-    target: StatedName
-    type: TypeExpression
-    where: tuple[Fact, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Input:
-    span: Span
-    target: NameTarget
-    type: TypeExpression
-    path: str | None
-    path_span: Span | None
-    where: tuple[Fact, ...]
-    reading: Reading = AS_WRITTEN
-    clauses: tuple[Span, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Param:
-    span: Span
-    target: NameTarget
-    default: Expression
-    where: tuple[Fact, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Output:
-    """`output name` or `output name ← e`."""
-
-    span: Span
-    target: NameTarget
-    value: Expression
-    reading: Reading = AS_WRITTEN
-
-
-@dataclass(frozen=True, slots=True)
-class Use:
-    """`use stats` (`path` None) or `use "./geometry.rho"`; `target.name` is the module's name in this file."""
-
-    span: Span
-    target: NameTarget
-    path: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Schedule:
-    """A `schedule { … }` block: each directive is its words and nested blocks, uninterpreted, with spans."""
-
-    span: Span
-    directives: tuple[Directive, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Directive:
-    """One directive: tokens as written; a `{…}` group is a nested tuple of directives."""
-
-    span: Span
-    words: tuple[DirectiveWord | DirectiveGroup, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class DirectiveWord:
-    span: Span
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class DirectiveGroup:
-    span: Span
-    directives: tuple[Directive, ...]
-
-
-Statement: TypeAlias = (
-    BindArray
-    | BindFunction
-    | BindOperator
-    | Evaluate
-    | Guard
-    | BareFunction
-    | Signature
-    | Annotation
-    | Input
-    | Param
-    | Output
-    | Use
-    | Schedule
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Program:
-    """A bound file.  `index_origin` is 0, or 1 when the first statement is `⎕IO←1` (which is then dropped); `uses` has for each
-    statement the bindings of the file that it reads or changes."""
-
-    span: Span
-    statements: tuple[Statement, ...]
-    index_origin: int
-    uses: tuple[Collection[Symbol], ...] = field(default=(), compare=False, repr=False)
+Statement: TypeAlias = BindArray | BindFunction | BindOperator | Evaluate | Guard | BareFunction

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NewType, TypeAlias
 
-from ..lang import tree
+from ..lang import program_tree
 from ..lang.reading_clauses import AS_WRITTEN, Reading
 from ..lang.records import dataclass
 from ..lang.source import Source, Span
@@ -512,7 +512,7 @@ class Core:
     types: Mapping[ValueId, ArrayType]
     spans: Mapping[ValueId, Span]
     names: Mapping[ValueId, str]
-    schedules: tuple[tree.Schedule, ...]
+    schedules: tuple[program_tree.Schedule, ...]
     sources: tuple[Source, ...]
     calls: tuple[CoreCall, ...] = ()
     solved: tuple[CoreGuard, ...] = ()

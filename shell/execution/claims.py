@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ...lang import tree
+from ...lang import program_tree, tree
 from ...lang.diagnostics import Diagnostic, RhoError, Severity
 from ...lang.parser import parse_program
 from ...lang.source import Source
@@ -268,7 +268,7 @@ def definitions(text: str) -> str:
     program, _ = parse_program(Source(NAME, text))
     characters = list(text)
     for statement in program.statements:
-        if isinstance(statement, tree.Evaluate | tree.Output):
+        if isinstance(statement, tree.Evaluate | program_tree.Output):
             for at in range(statement.span.start, statement.span.end):
                 if characters[at] != "\n":
                     characters[at] = " "

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from ...lang import tree
+from ...lang import program_tree, type_tree
 from ...lang.parser import parse_program
 from ...lang.primitives import nearest
 from ...lang.source import Source
@@ -129,16 +129,17 @@ def read(text: str) -> Function:
         raise NoType("a type is missing beside the arrow; `_` stands for any type", "for example: f64[n] → _")
     program, found = parse_program(Source("<type>", f"f : {text.strip()}"))
     match program.statements:
-        case (tree.Signature(left=left, right=right, result=result, where=facts),) if not found:
+        case (program_tree.Signature(left=left, right=right, result=result, where=facts),) if not found:
             arguments = [_type(one.type) for one in (left, right) if one is not None]
-            classes = {one.left.name: one.relation for one in facts if one.right is None and isinstance(one.left, tree.SizeName)}
+            lone = [(one.left, one.relation) for one in facts if one.right is None]
+            classes = {size.name: relation for size, relation in lone if isinstance(size, type_tree.SizeName)}
             return Function(tuple(arguments), _type(result), classes)
     why = found[0].message if found else "it goes on after its end"
     raise NoType(f"`{text}` is not a type: {why}", "for example: f64[n m] → f64[n]")
 
 
-def _type(written: tree.TypeExpression) -> Type:
-    if isinstance(written, tree.TupleTypeExpression):
+def _type(written: type_tree.TypeExpression) -> Type:
+    if isinstance(written, type_tree.TupleTypeExpression):
         items = tuple([_type(item) for item in written.items])
         return items[0] if len(items) == 1 else Tuple(items)
     element, shape = _element(written.element), tuple(map(_item, written.shape))
@@ -149,12 +150,12 @@ def _type(written: tree.TypeExpression) -> Type:
     return Array(element, shape)
 
 
-def _element(written: tree.ElementName) -> Element:
+def _element(written: type_tree.ElementName) -> Element:
     word = written.name
     if word == "_":
         return Hole()
     if word in ("idx", "perm") or written.args:
-        arguments = [_size(size.bound if isinstance(size, tree.BoundedSize) else size) for size in written.args]
+        arguments = [_size(size.bound if isinstance(size, type_tree.BoundedSize) else size) for size in written.args]
         return Named(word, tuple(arguments) or (Hole(),))
     if word in ELEMENTS:
         return Named(word)
@@ -164,21 +165,21 @@ def _element(written: tree.ElementName) -> Element:
     raise NoType(f"there is no element type `{word}`", f"did you mean `{meant}`?" if meant else "T stands for any: T[n] → T")
 
 
-def _item(written: tree.ShapeItem) -> Item:
+def _item(written: type_tree.ShapeItem) -> Item:
     match written:
-        case tree.ShapeVariable(name=name):
+        case type_tree.ShapeVariable(name=name):
             return Rest(name)
-        case tree.BoundedSize(name=name, bound=bound):
+        case type_tree.BoundedSize(name=name, bound=bound):
             return Bounded(name, _size(bound))
         case _:
             return _size(written)
 
 
-def _size(written: tree.SizeExpression) -> Size:
+def _size(written: type_tree.SizeExpression) -> Size:
     match written:
-        case tree.SizeNumber(value=value):
+        case type_tree.SizeNumber(value=value):
             return Number(value)
-        case tree.SizeCall(function=glyph, args=arguments):
+        case type_tree.SizeCall(function=glyph, args=arguments):
             return Operation(glyph, tuple(map(_size, arguments)))
-        case tree.SizeName(name=name):
+        case type_tree.SizeName(name=name):
             return Hole() if name == "_" else Variable(name)

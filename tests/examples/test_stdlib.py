@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import rho
-from rho.lang import parser, tree
+from rho.lang import parser, program_tree, tree
 from rho.lang.source import Source
 from rho.shell.cli.console import Console
 from rho.shell.display.library import entries, modules
@@ -30,7 +30,7 @@ def test_every_function_is_proved_for_all_sizes(module: str) -> None:
     assert [f"{d.code}: {d.message}" for d in result.diagnostics] == []
     statements = parser.parse_program(source, modules=lambda _: None)[0].statements
     functions = [s.target.name for s in statements if isinstance(s, tree.BindFunction)]
-    assert functions == [s.target.name for s in statements if isinstance(s, tree.Signature)]
+    assert functions == [s.target.name for s in statements if isinstance(s, program_tree.Signature)]
 
 
 def test_every_function_is_documented_with_an_example() -> None:

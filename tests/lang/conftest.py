@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from rho.lang import tree
+from rho.lang import program_tree, tree
 from rho.lang.definitions import NameClass
 from rho.lang.parser import Parsed, parse
 from rho.lang.source import Source
@@ -36,7 +36,7 @@ def written(node: object) -> str:
             return "{" + " ⋄ ".join(map(written, node.body)) + ("|⍺}" if node.uses_alpha else "}")
         case tree.Evaluate():
             return written(node.value)
-        case tree.NameTarget() | tree.StatedName():
+        case tree.NameTarget() | program_tree.StatedName():
             return node.name
         case _ if dataclasses.is_dataclass(node):
             skipped = ("span", "path_span", "parsed", "scope", "definition", "captures")

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from share import repeats, share
 
-from rho.lang import tree
+from rho.lang import program_tree, tree
 from rho.lang.definitions import SymbolKind
 from rho.lang.lexer import ARGUMENTS, TokenKind, lexemes
 from rho.lang.limits import MAXIMUM_NESTING
@@ -128,12 +128,12 @@ KINDS = {
 }  # fmt: skip
 BOUND = {
     tree.BindArray: SymbolKind.ARRAY, tree.InlineBind: SymbolKind.ARRAY, tree.BindFunction: SymbolKind.FUNCTION,
-    tree.BindOperator: SymbolKind.OPERATOR, tree.Input: SymbolKind.INPUT, tree.Param: SymbolKind.PARAM,
-    tree.Use: SymbolKind.MODULE,
+    tree.BindOperator: SymbolKind.OPERATOR, program_tree.Input: SymbolKind.INPUT, program_tree.Param: SymbolKind.PARAM,
+    program_tree.Use: SymbolKind.MODULE,
 }  # fmt: skip
 
 
-def nodes(program: tree.Program) -> Iterator[object]:
+def nodes(program: program_tree.Program) -> Iterator[object]:
     pending: list[object] = [program]
     while pending:
         node = pending.pop()

@@ -35,8 +35,8 @@ from rho.backend.schedule.problem import (
 from rho.backend.schedule.solve.budget import FAST
 from rho.backend.schedule.verify.schedules import Rule, verify
 from rho.lang.parser import parse_program
+from rho.lang.program_tree import Schedule
 from rho.lang.source import Source, Span
-from rho.lang.tree import Schedule
 
 BOTH = {kind: Ticks(((1, 1),)) for kind in ("cpu", "gpu")}
 A, B, M, W, PA, PB = map(PhaseIndex, range(6))

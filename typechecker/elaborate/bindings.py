@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from ...lang import tree
+from ...lang import program_tree, tree, type_tree
 from ...lang.codes import Code
 from ...lang.source import Span
 from ..obligations import Obligation
@@ -20,16 +20,16 @@ from .environment import Frame
 
 def bind_array(
     run: declarations.Elaboration, statement: tree.BindArray, frame: Frame,
-    declared: dict[str, tree.Signature | tree.Annotation],
+    declared: dict[str, program_tree.StatedType],
 ) -> Value:  # fmt: skip
     """The value of `name ← e` or `(a b) ← e`, conformed to the type in front of it or in `declared`, which it leaves."""
     ctx = run.ctx
     annotation = statement.annotation
     target = statement.target
-    where: tuple[tree.Fact, ...] = ()
+    where: tuple[type_tree.Fact, ...] = ()
     if isinstance(target, tree.NameTarget) and target.name in declared:
         given = declared.pop(target.name)
-        if isinstance(given, tree.Signature):
+        if isinstance(given, program_tree.Signature):
             ctx.error(Code.E011, f"`{target.name}` has a signature, but is bound to an array", given.span)
         else:
             annotation, where = given.type, given.where
@@ -61,13 +61,13 @@ def _empty(ctx: Context, wanted: ArrayType, span: Span) -> Operand:
 
 
 def bind_function(
-    ctx: Context, statement: tree.BindFunction, frame: Frame, declared: dict[str, tree.Signature | tree.Annotation]
+    ctx: Context, statement: tree.BindFunction, frame: Frame, declared: dict[str, program_tree.StatedType]
 ) -> None:
     """`name ← f`; a signature in `declared`, which it leaves, is checked against the function."""
     name = statement.target.name
     signature = declared.pop(name, None)
     function = resolve.function(ctx, statement.value, frame, name)
-    if isinstance(signature, tree.Annotation):
+    if isinstance(signature, program_tree.Annotation):
         ctx.error(Code.E011, f"`{name}` is bound to a function; its type needs an arrow", signature.span)
     elif signature is not None:
         function = definitions.define(ctx, signature, function, frame.file)

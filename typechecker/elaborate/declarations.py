@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import field, replace
 from functools import partial
 
-from ...lang import tree
+from ...lang import program_tree, tree, type_tree
 from ...lang.codes import Code
 from ...lang.diagnostics import Label
 from ...lang.reading_clauses import Form
@@ -36,11 +36,11 @@ class Elaboration:
     inputs: list[CoreInput] = field(default_factory=list)
     params: list[CoreParam] = field(default_factory=list)
     outputs: list[CoreOutput] = field(default_factory=list)
-    schedules: list[tree.Schedule] = field(default_factory=list)
+    schedules: list[program_tree.Schedule] = field(default_factory=list)
     scheduled: frozenset[str] = frozenset()
 
 
-def size_name(ctx: Context, frame: Frame, node: tree.SizeName | tree.BoundedSize) -> Size | None:
+def size_name(ctx: Context, frame: Frame, node: type_tree.SizeName | type_tree.BoundedSize) -> Size | None:
     """A size the program knows: of an input, a param, or an integer whose size is known."""
     known = _known(node, frame)
     if known is not None:
@@ -55,7 +55,7 @@ def size_name(ctx: Context, frame: Frame, node: tree.SizeName | tree.BoundedSize
     return None
 
 
-def _known(node: tree.SizeName | tree.BoundedSize, frame: Frame) -> Size | None:
+def _known(node: type_tree.SizeName | type_tree.BoundedSize, frame: Frame) -> Size | None:
     which = frame.file.sizes.get(node.name) or frame.file.params.get(node.name)
     if which is not None:
         return variable(which)
@@ -63,12 +63,12 @@ def _known(node: tree.SizeName | tree.BoundedSize, frame: Frame) -> Size | None:
     return entry.static if isinstance(entry, Operand) and isinstance(entry.static, Size) else None
 
 
-def _value(node: tree.SizeName | tree.BoundedSize, frame: Frame) -> Entry | None:
+def _value(node: type_tree.SizeName | type_tree.BoundedSize, frame: Frame) -> Entry | None:
     """The value that is a size here."""
-    return frame.find(node.definition) if isinstance(node, tree.SizeName) and node.definition is not None else None
+    return frame.find(node.definition) if isinstance(node, type_tree.SizeName) and node.definition is not None else None
 
 
-def input(run: Elaboration, statement: tree.Input, frame: Frame, *, main: bool) -> None:
+def input(run: Elaboration, statement: program_tree.Input, frame: Frame, *, main: bool) -> None:
     ctx = run.ctx
     name, target = statement.target.name, statement.target.definition
     if not main:
@@ -82,7 +82,7 @@ def input(run: Elaboration, statement: tree.Input, frame: Frame, *, main: bool) 
         frame.bind(target, ctx.error(Code.E010, f"`{name}` is an input already", statement.target.span, labels=labels))
         return
 
-    def introduce(size: tree.SizeName | tree.BoundedSize) -> Size | None:
+    def introduce(size: type_tree.SizeName | type_tree.BoundedSize) -> Size | None:
         if size.name in frame.file.params:
             return variable(frame.file.params[size.name])
         if size.name not in frame.file.sizes:
@@ -112,15 +112,15 @@ def input(run: Elaboration, statement: tree.Input, frame: Frame, *, main: bool) 
     _assume(ctx, statement.where, frame)
 
 
-def _width(node: tree.TypeExpression, type: ArrayType) -> tuple[SizeVariable, Span] | None:
+def _width(node: type_tree.TypeExpression, type: ArrayType) -> tuple[SizeVariable, Span] | None:
     """The width of rows of text that loading may pad, and where it is written."""
-    if type.element.kind is not Kind.CHAR or not isinstance(node, tree.ArrayTypeExpression) or len(node.shape) != 2:
+    if type.element.kind is not Kind.CHAR or not isinstance(node, type_tree.ArrayTypeExpression) or len(node.shape) != 2:
         return None
     written, width = node.shape[1], type.shape[1].variables()
-    return (next(iter(width)), written.span) if isinstance(written, tree.SizeName) and len(width) == 1 else None
+    return (next(iter(width)), written.span) if isinstance(written, type_tree.SizeName) and len(width) == 1 else None
 
 
-def _readable(ctx: Context, statement: tree.Input, type: ArrayType) -> bool:
+def _readable(ctx: Context, statement: program_tree.Input, type: ArrayType) -> bool:
     """E300 where the clauses of an input do not suit its type."""
     reading, element = statement.reading, type.element
     wanted = {Form.DATE: Kind.I64, Form.TIME: Kind.I64, Form.PRESENT: Kind.BOOL}.get(reading.form, element.kind)
@@ -148,7 +148,7 @@ def _suits(missing: int | float | str, kind: Kind) -> bool:
     return isinstance(missing, str) is (kind is Kind.CHAR)
 
 
-def _assume(ctx: Context, where: tuple[tree.Fact, ...], frame: Frame) -> None:
+def _assume(ctx: Context, where: tuple[type_tree.Fact, ...], frame: Frame) -> None:
     """Facts the program states: checked at load, and known from here on."""
     facts, _ = solved(where, lambda size: _known(size, frame) is not None)
     for fact, span in type_expressions.facts(ctx, facts, partial(size_name, ctx, frame)):
@@ -173,7 +173,7 @@ def apart(run: Elaboration, target: tree.Target, value: Value) -> Value:
             return value
 
 
-def param(run: Elaboration, statement: tree.Param, frame: Frame) -> None:
+def param(run: Elaboration, statement: program_tree.Param, frame: Frame) -> None:
     ctx = run.ctx
     name = statement.target.name
     value = expressions.single(ctx, ctx.expression(ctx, statement.default, frame), statement.default.span)
@@ -196,7 +196,7 @@ def param(run: Elaboration, statement: tree.Param, frame: Frame) -> None:
     _assume(ctx, statement.where, frame)
 
 
-def _setting(run: Elaboration, statement: tree.Param, value: Operand) -> Operand:
+def _setting(run: Elaboration, statement: program_tree.Param, value: Operand) -> Operand:
     """A param that is not a size is an input with a default; of text the length is not fixed."""
     builder, span = run.ctx.builder, statement.target.span
     default, type = value.constant, value.type
@@ -218,7 +218,7 @@ def _setting(run: Elaboration, statement: tree.Param, value: Operand) -> Operand
     return operand
 
 
-def output(run: Elaboration, statement: tree.Output, frame: Frame, *, main: bool) -> Value:
+def output(run: Elaboration, statement: program_tree.Output, frame: Frame, *, main: bool) -> Value:
     ctx = run.ctx
     value = ctx.expression(ctx, statement.value, frame)
     name = statement.target.name

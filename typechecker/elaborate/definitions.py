@@ -11,10 +11,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
-from ...lang import tree
+from ...lang import program_tree
 from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, Edit, Fix, Verdict
 from ...lang.records import dataclass
+from ...lang.type_tree import ArrayTypeExpression, BoundedSize, ShapeVariable, TupleTypeExpression, TypeExpression
 from ..clauses import ClauseSite, clause_site
 from ..elements import Element, Kind
 from ..obligations import Proof
@@ -52,7 +53,7 @@ class _Sample:
         return Element(kinds[min(self.kind, len(kinds) - 1)])
 
 
-def define(ctx: Context, signature: tree.Signature, body: FunctionValue, file: FileContext) -> FunctionValue:
+def define(ctx: Context, signature: program_tree.Signature, body: FunctionValue, file: FileContext) -> FunctionValue:
     """The annotated function, checked once; a broken one if a size of its signature breaks it."""
     signature = without_unseen(signature, frozenset(file.params))
     function = SignedFunction(signature.span, signature.target.name, signature, body, file)
@@ -116,7 +117,7 @@ def _checked(ctx: Context, function: SignedFunction) -> Outcome | None:
     return Outcome(tuple(reported), accepted=True, proof=weakest)
 
 
-def _samples(signature: tree.Signature) -> Iterator[_Sample]:
+def _samples(signature: program_tree.Signature) -> Iterator[_Sample]:
     """Every number of axes once and every kind once; both vary together."""
     ranks = _SHAPE_RANKS if shape_variables(signature) else (1,)
     classes = element_classes(signature)
@@ -173,18 +174,18 @@ def _check_aside(ctx: Context, function: SignedFunction, sample: _Sample) -> tup
     return [_of_class(_of_rank(d, signature, sample), signature, classes) for d in found], proof
 
 
-def _site(signature: tree.Signature, sizes: frozenset[SizeVariable]) -> ClauseSite:
+def _site(signature: program_tree.Signature, sizes: frozenset[SizeVariable]) -> ClauseSite:
     return clause_site("the signature", signature.span, signature.where, sizes)
 
 
-def _of_rank(diagnostic: Diagnostic, signature: tree.Signature, sample: _Sample) -> Diagnostic:
+def _of_rank(diagnostic: Diagnostic, signature: program_tree.Signature, sample: _Sample) -> Diagnostic:
     """Wrong for a number of axes other than one: say so."""
     if sample.axes == 1 or not shape_variables(signature):
         return diagnostic
     return replace(diagnostic, notes=(*diagnostic.notes, f"a shape variable stands for {sample.axes or 'no'} axes here"))
 
 
-def _of_class(diagnostic: Diagnostic, signature: tree.Signature, classes: dict[str, str | None]) -> Diagnostic:
+def _of_class(diagnostic: Diagnostic, signature: program_tree.Signature, classes: dict[str, str | None]) -> Diagnostic:
     """Text among the values of an unrestricted element variable: say which class would exclude it."""
     free = [name for name, class_ in classes.items() if class_ is None]
     if diagnostic.code not in (Code.E300, Code.E301, Code.E302, Code.E303) or not free or diagnostic.fixes:
@@ -194,9 +195,9 @@ def _of_class(diagnostic: Diagnostic, signature: tree.Signature, classes: dict[s
     return replace(diagnostic, notes=(*diagnostic.notes, f"{free[0]} may be any element type, text too"), fixes=(fix,))
 
 
-def _sample(ctx: Context, node: tree.TypeExpression, bindings: Bindings) -> Value:
+def _sample(ctx: Context, node: TypeExpression, bindings: Bindings) -> Value:
     """An argument of the declared type, whose sizes are bound."""
-    if isinstance(node, tree.TupleTypeExpression):
+    if isinstance(node, TupleTypeExpression):
         items: list[Value] = []
         for item in node.items:
             items.append(_sample(ctx, item, bindings))
@@ -207,7 +208,7 @@ def _sample(ctx: Context, node: tree.TypeExpression, bindings: Bindings) -> Valu
     return Operand(ctx.builder.fresh(made, node.span), made)
 
 
-def _name_sizes(ctx: Context, node: tree.TypeExpression, bindings: Bindings, sample: _Sample) -> None:
+def _name_sizes(ctx: Context, node: TypeExpression, bindings: Bindings, sample: _Sample) -> None:
     """Fresh sizes for the names and shape variables of a parameter."""
     builder = ctx.builder
     for array in arrays(node):
@@ -215,12 +216,12 @@ def _name_sizes(ctx: Context, node: tree.TypeExpression, bindings: Bindings, sam
             if bindings.size(name) is None:
                 bindings.sizes[name] = variable(builder.size_variable(name, SizeOrigin.RIGID))
         for part in array.shape:
-            if isinstance(part, tree.ShapeVariable) and part.name not in bindings.shapes:
+            if isinstance(part, ShapeVariable) and part.name not in bindings.shapes:
                 names = [part.name] if sample.axes == 1 else [f"{part.name}{i}" for i in range(sample.axes)]
                 bindings.shapes[part.name] = tuple([variable(builder.size_variable(n, SizeOrigin.RIGID)) for n in names])
 
 
-def _open_sizes(ctx: Context, node: tree.TypeExpression, bindings: Bindings) -> None:
+def _open_sizes(ctx: Context, node: TypeExpression, bindings: Bindings) -> None:
     """The k of `k≤d` in a parameter: known only when run."""
     for array in arrays(node):
         for part in bounded_sizes(array):
@@ -230,7 +231,7 @@ def _open_sizes(ctx: Context, node: tree.TypeExpression, bindings: Bindings) -> 
                     bindings.sizes[part.name] = variable(ctx.builder.runtime_size(part.name, cap, part.span))
 
 
-def _rigid(node: tree.ArrayTypeExpression) -> list[str]:
+def _rigid(node: ArrayTypeExpression) -> list[str]:
     """The rigid sizes of a parameter, in order of occurrence."""
-    parts = [part for part in (*node.element.args, *node.shape) if not isinstance(part, tree.ShapeVariable)]
-    return [size.name for part in parts for size in sizes_of(part.bound if isinstance(part, tree.BoundedSize) else part)]
+    parts = [part for part in (*node.element.args, *node.shape) if not isinstance(part, ShapeVariable)]
+    return [size.name for part in parts for size in sizes_of(part.bound if isinstance(part, BoundedSize) else part)]

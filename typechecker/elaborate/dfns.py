@@ -81,14 +81,12 @@ def _statement(ctx: Context, statement: tree.Statement, frame: Frame) -> Value |
         case tree.BindOperator():
             frame.bind(statement.target.definition, resolve.operator(ctx, statement.value, frame))
             return None
-        case tree.BareFunction():
+        case _:
             return ctx.error(
                 Code.E134,
                 "the value of this statement is a function: functions can be named and passed to operators, not returned",
                 statement.span,
             )
-        case _:
-            return ctx.error(Code.E017, "this statement belongs at top level, not inside `{}`", statement.span)
 
 
 def _is_alpha(target: tree.Target) -> bool:

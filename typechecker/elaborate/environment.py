@@ -14,7 +14,7 @@ from dataclasses import field
 from enum import Enum
 from typing import TypeAlias
 
-from ...lang import tree
+from ...lang import program_tree, tree
 from ...lang.definitions import Definition, Symbol
 from ...lang.records import dataclass
 from ...lang.source import Source, Span
@@ -120,7 +120,7 @@ class SignedFunction:
 
     span: Span
     name: str
-    signature: tree.Signature
+    signature: program_tree.Signature
     body: FunctionValue
     file: FileContext
     proof: Proof = Proof.NONE

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from ...lang import parser, tree
+from ...lang import parser, program_tree, tree
 from ...lang.codes import Code
 from ...lang.definitions import NameClass, Symbol
 from ...lang.diagnostics import Diagnostic, Severity
@@ -176,7 +176,7 @@ def _run(run: declarations.Elaboration, parsed: parser.Parsed, frame: Frame, *, 
     before, scheduled = ctx.builder.index_origin, run.scheduled
     ctx.builder.index_origin = frame.file.index_origin
     run.scheduled = _scheduled(program)
-    declared: dict[str, tree.Signature | tree.Annotation] = {}
+    declared: dict[str, program_tree.StatedType] = {}
     last: Value | None = None
     ctx.state = ctx.memory.key((ctx.state, frame.file.index_origin, run.scheduled))
     for statement, uses in zip(program.statements, program.uses, strict=True):
@@ -190,13 +190,13 @@ def _run(run: declarations.Elaboration, parsed: parser.Parsed, frame: Frame, *, 
     return last
 
 
-def _scheduled(program: tree.Program) -> frozenset[str]:
+def _scheduled(program: program_tree.Program) -> frozenset[str]:
     """The words of a file's schedule blocks, names of values among them."""
     found: set[str] = set()
-    pending = [d for statement in program.statements if isinstance(statement, tree.Schedule) for d in statement.directives]
+    pending = [d for block in program.statements if isinstance(block, program_tree.Schedule) for d in block.directives]
     while pending:
         for word in pending.pop().words:
-            if isinstance(word, tree.DirectiveWord):
+            if isinstance(word, program_tree.DirectiveWord):
                 found.update((word.text, *word.text.split(",")))
             else:
                 pending.extend(word.directives)
@@ -205,10 +205,10 @@ def _scheduled(program: tree.Program) -> frozenset[str]:
 
 def _once_more(
     run: declarations.Elaboration,
-    statement: tree.Statement,
+    statement: program_tree.Statement,
     uses: Collection[Symbol],
     frame: Frame,
-    declared: dict[str, tree.Signature | tree.Annotation],
+    declared: dict[str, program_tree.StatedType],
     *,
     main: bool,
 ) -> Value | None:
@@ -236,7 +236,7 @@ def _once_more(
     if done.states_type and done.name is not None:
         sites.declared[done.name] = done.site
     entries = [(symbol, entry) for symbol, entry in dict(frame.bound[started:]).items() if isinstance(symbol, Symbol)]
-    texts = [source.text for source in ctx.sources] if isinstance(statement, tree.Use) else []
+    texts = [source.text for source in ctx.sources] if isinstance(statement, program_tree.Use) else []
     bound = {
         symbol: memory.with_texts(done.site, texts, reach_of(entry), done.bound.get(symbol)) for symbol, entry in entries
     }
@@ -245,11 +245,12 @@ def _once_more(
     return value
 
 
-def _site(ctx: Context, statement: tree.Statement, uses: Collection[Symbol], frame: Frame, sites: Sites) -> Done:
+def _site(ctx: Context, statement: program_tree.Statement, uses: Collection[Symbol], frame: Frame, sites: Sites) -> Done:
     """The site of a statement that means something else than in the version before, with nothing done yet."""
     span, name = statement.span, None
-    if isinstance(statement, tree.BindFunction | tree.BindArray | tree.BindOperator | tree.Signature | tree.Annotation):
-        name = statement.target.name if isinstance(statement.target, tree.NameTarget | tree.StatedName) else None
+    if isinstance(statement, tree.BindFunction | tree.BindArray | tree.BindOperator | program_tree.StatedType):
+        target = statement.target
+        name = target.name if isinstance(target, tree.NameTarget | program_tree.StatedName) else None
     declared = None if name is None or isinstance(statement, TYPES) else sites.declared.get(name)
     text = frame.file.source.text[span.start : span.end]
     used = tuple([(symbol, sites.bound.get(symbol)) for symbol in uses])
@@ -265,9 +266,9 @@ def _bare(ctx: Context) -> tuple[int, ...]:
 
 def _statement(
     run: declarations.Elaboration,
-    statement: tree.Statement,
+    statement: program_tree.Statement,
     frame: Frame,
-    declared: dict[str, tree.Signature | tree.Annotation],
+    declared: dict[str, program_tree.StatedType],
     *,
     main: bool,
 ) -> Value | None:
@@ -287,29 +288,29 @@ def _statement(
             frame.bind(statement.target.definition, resolve.operator(ctx, statement.value, frame))
         case tree.BareFunction():
             ctx.error(Code.E134, "the value of this statement is a function: give it arguments, or a name", statement.span)
-        case tree.Signature():
+        case program_tree.Signature():
             _check_form(ctx, statement, frame)
             if (earlier := declared.get(statement.target.name)) is not None:
                 ctx.error(Code.E011, f"`{statement.target.name}` has a type, but no binding follows it", earlier.span)
             declared[statement.target.name] = statement
-        case tree.Annotation():
+        case program_tree.Annotation():
             declared[statement.target.name] = statement
-        case tree.Input():
+        case program_tree.Input():
             declarations.input(run, statement, frame, main=main)
-        case tree.Param():
+        case program_tree.Param():
             declarations.param(run, statement, frame)
-        case tree.Output():
+        case program_tree.Output():
             return declarations.output(run, statement, frame, main=main)
-        case tree.Use():
+        case program_tree.Use():
             _use(run, statement, frame)
-        case tree.Schedule():
+        case program_tree.Schedule():
             run.schedules.append(statement)
         case tree.Guard():
             ctx.error(Code.E017, "a guard belongs inside `{}`", statement.span)
     return None
 
 
-def _check_form(ctx: Context, signature: tree.Signature, frame: Frame) -> None:
+def _check_form(ctx: Context, signature: program_tree.Signature, frame: Frame) -> None:
     """Report what is wrong with a signature by itself, unless an earlier version had it and nothing was."""
     sites, params = frame.file.sites, frozenset(frame.file.params)
     assert sites is not None and sites.current is not None
@@ -331,7 +332,7 @@ def _has_printed(ctx: Context) -> bool:
 # ----------------------------------------------------------------------------------- modules
 
 
-def _use(run: declarations.Elaboration, statement: tree.Use, frame: Frame) -> None:
+def _use(run: declarations.Elaboration, statement: program_tree.Use, frame: Frame) -> None:
     ctx = run.ctx
     name = statement.target.name
     path = statement.path if statement.path is not None else name

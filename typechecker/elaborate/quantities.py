@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...lang import tree
+from ...lang import program_tree, type_tree
 from ...lang.diagnostics import Diagnostic
 from ..core import Block, CoreCall
 from ..operands import Value
@@ -16,14 +16,14 @@ from . import type_expressions
 from .context import Context, leaves
 
 
-def states_quantities(signature: tree.Signature) -> bool:
+def states_quantities(signature: program_tree.Signature) -> bool:
     """Does it say more than ω?"""
     given = [p.quantity for p in (signature.left, signature.right) if p is not None and p.quantity is not None]
     return any(quantity.high is not None for quantity in given)
 
 
 def violations(
-    ctx: Context, signature: tree.Signature, args: Sequence[Value], block: Block, names: type_expressions.Names,
+    ctx: Context, signature: program_tree.Signature, args: Sequence[Value], block: Block, names: type_expressions.Names,
     known: frozenset[str], calls: Sequence[CoreCall],
 ) -> list[Diagnostic]:  # fmt: skip
     """What the body, expanded on `args` into `block`, does that its signature does not allow; `calls` are those in it."""
@@ -47,7 +47,7 @@ def violations(
     return found
 
 
-def declared_grade(ctx: Context, quantity: tree.Quantity, names: type_expressions.Names) -> Grade | None:
+def declared_grade(ctx: Context, quantity: type_tree.Quantity, names: type_expressions.Names) -> Grade | None:
     """The interval that a signature states, in the sizes that the names stand for."""
     if quantity.low is None or quantity.high is None:
         return ANY

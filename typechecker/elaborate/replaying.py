@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...lang import tree
+from ...lang import program_tree, tree
 from ...lang.definitions import Symbol
 from ...lang.records import dataclass
 from ...lang.source import PlacedSpan, Span
@@ -23,9 +23,9 @@ from .context import NODE_BUDGET, Context
 from .environment import DfnFunction, Entry, Frame, PrimitiveFunction, SignedFunction
 from .sites import Reach, Site, Sites
 
-_REPLAYED = tree.Evaluate | tree.BindArray | tree.BindFunction | tree.Signature | tree.Annotation
-TYPES = tree.Signature | tree.Annotation
-_DEFINING = tree.BindFunction | tree.Signature | tree.Annotation
+_REPLAYED = tree.Evaluate | tree.BindArray | tree.BindFunction | program_tree.StatedType
+TYPES = program_tree.StatedType
+_DEFINING = tree.BindFunction | program_tree.StatedType
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,7 +48,7 @@ class Done:
     """A statement, the one name that it binds or states the type of, its site, the site of the signature before it, the sites of
     what it mentions, and those of what it bound; `free`: the state is after it what it was before, and does not matter to it."""
 
-    statement: tree.Statement
+    statement: program_tree.Statement
     name: str | None
     site: Site
     declared: Site | None
@@ -94,7 +94,7 @@ class Recording:
         return Done(before.statement, before.name, before.site, before.declared, before.uses, bound, effect, free)
 
     def _effect(
-        self, statement: tree.Statement, entries: Sequence[tuple[Symbol, Entry]], value: Value | None, *, free: bool
+        self, statement: program_tree.Statement, entries: Sequence[tuple[Symbol, Entry]], value: Value | None, *, free: bool
     ) -> Effect | None:  # fmt: skip
         """What it did, if that can be done again."""
         ctx = self._ctx
@@ -109,7 +109,7 @@ class Recording:
         return Effect(state, ctx.state, None if free else emitted, tuple(entries), mentions, value, nodes, printed)
 
 
-def replay(ctx: Context, done: Done, frame: Frame, declared: dict[str, tree.Signature | tree.Annotation]) -> bool:
+def replay(ctx: Context, done: Done, frame: Frame, declared: dict[str, program_tree.StatedType]) -> bool:
     """Do it again; False where the statement has to be elaborated."""
     effect, sites, name, statement = done.effect, frame.file.sites, done.name, done.statement
     if effect is None or sites is None or ctx.nodes + effect.nodes > NODE_BUDGET:
@@ -137,7 +137,7 @@ def replay(ctx: Context, done: Done, frame: Frame, declared: dict[str, tree.Sign
     return True
 
 
-def _is_made_in(statement: tree.Statement, entry: Entry) -> bool:
+def _is_made_in(statement: program_tree.Statement, entry: Entry) -> bool:
     """May what a statement bound be bound again: is it a value, or a function that is written in the statement itself?"""
     match entry:
         case Operand() | TupleOperand() | PrimitiveFunction():

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from ...lang import tree
 from ...lang.source import Span
+from ...lang.type_tree import ArrayTypeExpression, BoundedSize, ShapeItem, ShapeVariable, SizeCall, SizeName
 from ..core import Block, Core
 from ..elements import Element, Kind
 from ..obligations import Relation, SizeFact
@@ -113,16 +113,16 @@ def _declared(ctx: Context, function: SignedFunction) -> list[Operand]:
     """Arguments as the signature declares them; shape variables stand for one axis, element variables for floats."""
     bindings = Bindings(function.file.params)
     types = [p.type for p in (function.signature.left, function.signature.right) if p is not None]
-    nodes = [node for node in types if isinstance(node, tree.ArrayTypeExpression)]
+    nodes = [node for node in types if isinstance(node, ArrayTypeExpression)]
     if len(nodes) < len(types):
         return []
     for node in nodes:
         for part in _sizes(node):
-            if isinstance(part, tree.SizeName) and bindings.size(part.name) is None:
+            if isinstance(part, SizeName) and bindings.size(part.name) is None:
                 bindings.sizes[part.name] = variable(ctx.builder.size_variable(part.name, SizeOrigin.INPUT))
-            elif isinstance(part, tree.ShapeVariable) and part.name not in bindings.shapes:
+            elif isinstance(part, ShapeVariable) and part.name not in bindings.shapes:
                 bindings.shapes[part.name] = (variable(ctx.builder.size_variable(f"..{part.name}", SizeOrigin.INPUT)),)
-            elif isinstance(part, tree.BoundedSize):
+            elif isinstance(part, BoundedSize):
                 return []
         if node.element.name not in type_expressions.KINDS and node.element.name not in ("idx", "int", "perm"):
             bindings.elements.setdefault(node.element.name, Element(Kind.F64))
@@ -136,11 +136,11 @@ def _declared(ctx: Context, function: SignedFunction) -> list[Operand]:
     return found
 
 
-def _sizes(node: tree.ArrayTypeExpression) -> Iterator[tree.ShapeItem]:
-    pending: list[tree.ShapeItem] = [*node.element.args, *node.shape]
+def _sizes(node: ArrayTypeExpression) -> Iterator[ShapeItem]:
+    pending: list[ShapeItem] = [*node.element.args, *node.shape]
     while pending:
         part = pending.pop(0)
-        if isinstance(part, tree.SizeCall):
+        if isinstance(part, SizeCall):
             pending[:0] = part.args
         else:
             yield part

@@ -9,10 +9,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field
 
-from ...lang import tree
 from ...lang.codes import Code
 from ...lang.records import dataclass
 from ...lang.source import Span
+from ...lang.type_tree import (
+    BoundedSize,
+    ElementName,
+    ShapeItem,
+    ShapeVariable,
+    SizeCall,
+    SizeExpression,
+    SizeName,
+    SizeNumber,
+    TupleTypeExpression,
+    TypeExpression,
+)
 from ..elements import Element, promote, strong
 from ..obligations import Obligation, Relation, SizeFact
 from ..operands import Operand, TupleOperand, Value
@@ -31,7 +42,7 @@ class Bindings:
     shapes: dict[str, tuple[Size, ...]] = field(default_factory=dict)
     elements: dict[str, Element] = field(default_factory=dict)
     opened: dict[str, Size] = field(default_factory=dict)
-    bounds: list[tuple[tree.SizeExpression, Size]] = field(default_factory=list)
+    bounds: list[tuple[SizeExpression, Size]] = field(default_factory=list)
 
     def size(self, name: str) -> Size | None:
         if name in self.sizes:
@@ -39,9 +50,9 @@ class Bindings:
         return variable(self.params[name]) if name in self.params else None
 
 
-def bind(ctx: Context, node: tree.TypeExpression, value: Value, bindings: Bindings, name: str, span: Span) -> bool:
+def bind(ctx: Context, node: TypeExpression, value: Value, bindings: Bindings, name: str, span: Span) -> bool:
     """Let the sizes, shapes and elements of a parameter stand for the argument's."""
-    if isinstance(node, tree.TupleTypeExpression):
+    if isinstance(node, TupleTypeExpression):
         if not isinstance(value, TupleOperand) or len(value.items) != len(node.items):
             ctx.error(Code.E305, f"`{name}` takes a tuple of {len(node.items)} items here", span)
             return False
@@ -55,7 +66,7 @@ def bind(ctx: Context, node: tree.TypeExpression, value: Value, bindings: Bindin
     if node.element.name == "perm":
         _bind_size(node.element.args[0], shape[0], bindings)
         return True
-    variables = [i for i, part in enumerate(items) if isinstance(part, tree.ShapeVariable)]
+    variables = [i for i, part in enumerate(items) if isinstance(part, ShapeVariable)]
     if variables:
         at = variables[0]
         after = len(items) - at - 1
@@ -65,7 +76,7 @@ def bind(ctx: Context, node: tree.TypeExpression, value: Value, bindings: Bindin
             )
             return False
         part = items[at]
-        assert isinstance(part, tree.ShapeVariable)
+        assert isinstance(part, ShapeVariable)
         middle = shape[at : len(shape) - after]
         known = bindings.shapes.setdefault(part.name, middle)
         if not _shapes_agree(ctx, known, middle, part, name, span):
@@ -79,7 +90,7 @@ def bind(ctx: Context, node: tree.TypeExpression, value: Value, bindings: Bindin
 
 
 def _shapes_agree(
-    ctx: Context, known: tuple[Size, ...], found: tuple[Size, ...], part: tree.ShapeVariable, name: str, span: Span
+    ctx: Context, known: tuple[Size, ...], found: tuple[Size, ...], part: ShapeVariable, name: str, span: Span
 ) -> bool:
     if len(known) != len(found):
         ctx.error(Code.E101, f"`..{part.name}` of `{name}` stands for {len(known)} axes and for {len(found)}", span)
@@ -91,7 +102,7 @@ def _shapes_agree(
     return True
 
 
-def _bind_element(ctx: Context, node: tree.ElementName, value: Operand, bindings: Bindings) -> None:
+def _bind_element(ctx: Context, node: ElementName, value: Operand, bindings: Bindings) -> None:
     if node.name in KINDS:
         return
     element = value.type.element
@@ -114,9 +125,9 @@ def bind_caps(bindings: Bindings) -> None:
         _bind_size(bound, size, bindings)
 
 
-def bind_bounds(node: tree.TypeExpression, value: Value, bindings: Bindings) -> None:
+def bind_bounds(node: TypeExpression, value: Value, bindings: Bindings) -> None:
     """The n of `idx<n>`, where no shape has bound it."""
-    if isinstance(node, tree.TupleTypeExpression):
+    if isinstance(node, TupleTypeExpression):
         if isinstance(value, TupleOperand):
             for part, item in zip(node.items, value.items, strict=True):
                 bind_bounds(part, item, bindings)
@@ -124,16 +135,16 @@ def bind_bounds(node: tree.TypeExpression, value: Value, bindings: Bindings) -> 
         _bind_size(node.element.args[0], value.type.element.below, bindings)
 
 
-def _bind_size(node: tree.ShapeItem, size: Size, bindings: Bindings) -> None:
+def _bind_size(node: ShapeItem, size: Size, bindings: Bindings) -> None:
     """Bind `n`, `(c×n)+c'`, `(c×n)-c'` (when it divides); leave the rest to obligations."""
     match node:
-        case tree.SizeName():
+        case SizeName():
             if bindings.size(node.name) is None:
                 bindings.sizes[node.name] = size
-        case tree.BoundedSize():
+        case BoundedSize():
             bindings.sizes.setdefault(node.name, size)
             bindings.bounds.append((node.bound, capacity(size)))
-        case tree.SizeCall():
+        case SizeCall():
             found = _linear(node, bindings)
             if found is not None:
                 name, factor, offset = found
@@ -142,21 +153,21 @@ def _bind_size(node: tree.ShapeItem, size: Size, bindings: Bindings) -> None:
             pass
 
 
-def _linear(node: tree.SizeExpression, bindings: Bindings) -> tuple[str, int, Size] | None:
+def _linear(node: SizeExpression, bindings: Bindings) -> tuple[str, int, Size] | None:
     """(name, factor, offset) of `(c×n)±c'` with one unbound name."""
     match node:
-        case tree.SizeName():
+        case SizeName():
             return (node.name, 1, Size({})) if bindings.size(node.name) is None else None
-        case tree.SizeCall(function="+", args=(a, b)):
+        case SizeCall(function="+", args=(a, b)):
             for part, rest in ((a, b), (b, a)):
                 found, offset = _linear(part, bindings), _value(rest, bindings)
                 if found is not None and offset is not None:
                     return found[0], found[1], found[2] + offset
             return None
-        case tree.SizeCall(function="-", args=(a, b)):
+        case SizeCall(function="-", args=(a, b)):
             found, offset = _linear(a, bindings), _value(b, bindings)
             return None if found is None or offset is None else (found[0], found[1], found[2] - offset)
-        case tree.SizeCall(function="×", args=(a, b)):
+        case SizeCall(function="×", args=(a, b)):
             for part, rest in ((a, b), (b, a)):
                 found, factor = _linear(part, bindings), _value(rest, bindings)
                 if found is not None and factor is not None and (factor.constant or 0) >= 1:
@@ -166,11 +177,11 @@ def _linear(node: tree.SizeExpression, bindings: Bindings) -> tuple[str, int, Si
             return None
 
 
-def _value(node: tree.SizeExpression, bindings: Bindings) -> Size | None:
+def _value(node: SizeExpression, bindings: Bindings) -> Size | None:
     match node:
-        case tree.SizeNumber():
+        case SizeNumber():
             return Size({(): node.value})
-        case tree.SizeName():
+        case SizeName():
             return bindings.size(node.name)
         case _:
             return None

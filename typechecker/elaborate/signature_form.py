@@ -10,8 +10,21 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from ...lang import tree
+from ...lang import program_tree
 from ...lang.codes import Code
+from ...lang.type_tree import (
+    ArrayTypeExpression,
+    BoundedSize,
+    ElementName,
+    Parameter,
+    ShapeItem,
+    ShapeVariable,
+    SizeCall,
+    SizeExpression,
+    SizeName,
+    SizeNumber,
+    TypeExpression,
+)
 from .context import Context
 from .type_expressions import KINDS, meant_element, refuse_element
 
@@ -19,31 +32,31 @@ CLASSES = frozenset({"num", "real", "int", "ord"})
 _SIZED_ELEMENTS = ("idx", "int", "perm")
 
 
-def parameters(signature: tree.Signature) -> list[tree.Parameter]:
+def parameters(signature: program_tree.Signature) -> list[Parameter]:
     return [p for p in (signature.left, signature.right) if p is not None]
 
 
-def arrays(node: tree.TypeExpression) -> list[tree.ArrayTypeExpression]:
+def arrays(node: TypeExpression) -> list[ArrayTypeExpression]:
     """The arrays of a type, tuples taken apart."""
-    if isinstance(node, tree.ArrayTypeExpression):
+    if isinstance(node, ArrayTypeExpression):
         return [node]
-    found: list[tree.ArrayTypeExpression] = []
+    found: list[ArrayTypeExpression] = []
     for item in node.items:
         found.extend(arrays(item))
     return found
 
 
-def parameter_arrays(signature: tree.Signature) -> list[tree.ArrayTypeExpression]:
+def parameter_arrays(signature: program_tree.Signature) -> list[ArrayTypeExpression]:
     return [array for p in parameters(signature) for array in arrays(p.type)]
 
 
-def shape_variables(signature: tree.Signature) -> frozenset[str]:
+def shape_variables(signature: program_tree.Signature) -> frozenset[str]:
     """The names of the parameters' shape variables."""
     parts = [part for array in parameter_arrays(signature) for part in array.shape]
-    return frozenset(part.name for part in parts if isinstance(part, tree.ShapeVariable))
+    return frozenset(part.name for part in parts if isinstance(part, ShapeVariable))
 
 
-def element_classes(signature: tree.Signature) -> dict[str, str | None]:
+def element_classes(signature: program_tree.Signature) -> dict[str, str | None]:
     """The element variables of the parameters and their classes."""
     found: dict[str, str | None] = {}
     for array in parameter_arrays(signature):
@@ -51,12 +64,12 @@ def element_classes(signature: tree.Signature) -> dict[str, str | None]:
         if name not in KINDS and name not in _SIZED_ELEMENTS:
             found[name] = None
     for node in signature.where:
-        if node.relation in CLASSES and isinstance(node.left, tree.SizeName) and node.left.name in found:
+        if node.relation in CLASSES and isinstance(node.left, SizeName) and node.left.name in found:
             found[node.left.name] = node.relation
     return found
 
 
-def well_formed(ctx: Context, signature: tree.Signature, params: Collection[str]) -> bool:
+def well_formed(ctx: Context, signature: program_tree.Signature, params: Collection[str]) -> bool:
     """E011 for what is not an element type, E121 for two shape variables in one shape, E122 for what no argument determines."""
     elements = [array.element for array in (*parameter_arrays(signature), *arrays(signature.result))]
     mistaken = dict.fromkeys([element.name for element in elements if _is_mistaken(element)])
@@ -67,7 +80,7 @@ def well_formed(ctx: Context, signature: tree.Signature, params: Collection[str]
     good = True
     for node in (*[p.type for p in parameters(signature)], signature.result):
         for array in arrays(node):
-            variables = [part for part in array.shape if isinstance(part, tree.ShapeVariable)]
+            variables = [part for part in array.shape if isinstance(part, ShapeVariable)]
             if len(variables) > 1:
                 names = " and ".join([f"..{v.name}" for v in variables])
                 ctx.error(Code.E121, f"{names} cannot be told apart: one shape has at most one shape variable", variables[1].span)
@@ -84,24 +97,24 @@ def well_formed(ctx: Context, signature: tree.Signature, params: Collection[str]
             reported.add(unknown.name)
     for array in arrays(signature.result):
         for part in array.shape:
-            if isinstance(part, tree.ShapeVariable) and part.name not in shapes:
+            if isinstance(part, ShapeVariable) and part.name not in shapes:
                 ctx.error(Code.E122, f"..{part.name} is not determined by any argument", part.span)
                 good = False
     return good and not reported
 
 
-def _is_mistaken(element: tree.ElementName) -> bool:
+def _is_mistaken(element: ElementName) -> bool:
     """Is this a slip or another language's word rather than a variable?"""
     return element.name not in KINDS and not element.args and meant_element(element.name) is not None
 
 
-def undetermined(ctx: Context, size: tree.SizeName | tree.BoundedSize) -> None:
+def undetermined(ctx: Context, size: SizeName | BoundedSize) -> None:
     """E122 for a size."""
     notes = (f"take {size.name} from the shape of an argument",)
     ctx.error(Code.E122, f"{size.name} is not determined by any argument", size.span, notes=notes)
 
 
-def determined(signature: tree.Signature) -> frozenset[str]:
+def determined(signature: program_tree.Signature) -> frozenset[str]:
     """The sizes that the arguments determine."""
     found: set[str] = set()
     for array in parameter_arrays(signature):
@@ -113,14 +126,14 @@ def determined(signature: tree.Signature) -> frozenset[str]:
     return frozenset(found)
 
 
-def _bind(part: tree.ShapeItem, found: set[str]) -> None:
+def _bind(part: ShapeItem, found: set[str]) -> None:
     match part:
-        case tree.SizeName():
+        case SizeName():
             found.add(part.name)
-        case tree.BoundedSize():
+        case BoundedSize():
             found.add(part.name)
             _bind(part.bound, found)
-        case tree.SizeCall():
+        case SizeCall():
             unknown = [size.name for size in sizes_of(part) if size.name not in found]
             if len(unknown) == 1 and _is_linear(part, unknown[0], found):
                 found.add(unknown[0])
@@ -128,50 +141,50 @@ def _bind(part: tree.ShapeItem, found: set[str]) -> None:
             pass
 
 
-def _is_linear(node: tree.SizeExpression, name: str, found: Collection[str]) -> bool:
+def _is_linear(node: SizeExpression, name: str, found: Collection[str]) -> bool:
     """`(c×n)+c'` or `(c×n)-c'` in the one unknown name."""
     match node:
-        case tree.SizeName():
+        case SizeName():
             return node.name == name
-        case tree.SizeCall(function="+", args=(a, b)):
+        case SizeCall(function="+", args=(a, b)):
             return any(_is_linear(x, name, found) and _is_known(y, found) for x, y in ((a, b), (b, a)))
-        case tree.SizeCall(function="-", args=(a, b)):
+        case SizeCall(function="-", args=(a, b)):
             return _is_linear(a, name, found) and _is_known(b, found)
-        case tree.SizeCall(function="×", args=(a, b)):
-            return any(_is_linear(x, name, found) and isinstance(y, tree.SizeNumber) and y.value > 0 for x, y in ((a, b), (b, a)))
+        case SizeCall(function="×", args=(a, b)):
+            return any(_is_linear(x, name, found) and isinstance(y, SizeNumber) and y.value > 0 for x, y in ((a, b), (b, a)))
         case _:
             return False
 
 
-def _is_known(node: tree.SizeExpression, found: Collection[str]) -> bool:
-    return isinstance(node, tree.SizeNumber) or (isinstance(node, tree.SizeName) and node.name in found)
+def _is_known(node: SizeExpression, found: Collection[str]) -> bool:
+    return isinstance(node, SizeNumber) or (isinstance(node, SizeName) and node.name in found)
 
 
-def bounded_sizes(array: tree.ArrayTypeExpression) -> list[tree.BoundedSize]:
+def bounded_sizes(array: ArrayTypeExpression) -> list[BoundedSize]:
     """The `k≤d` of a type: sizes known only when run."""
-    return [part for part in (*array.element.args, *array.shape) if isinstance(part, tree.BoundedSize)]
+    return [part for part in (*array.element.args, *array.shape) if isinstance(part, BoundedSize)]
 
 
-def _sizes(signature: tree.Signature) -> Iterator[tuple[tree.SizeExpression, bool]]:
+def _sizes(signature: program_tree.Signature) -> Iterator[tuple[SizeExpression, bool]]:
     """Every size whose names have to be known, in order, and whether it is of the result, which may name the k of its `k≤d`."""
     results = arrays(signature.result)
     for array in (*parameter_arrays(signature), *results):
         for part in (*array.element.args, *array.shape):
-            if isinstance(part, tree.BoundedSize):
+            if isinstance(part, BoundedSize):
                 yield part.bound, False
-            elif not isinstance(part, tree.ShapeVariable):
+            elif not isinstance(part, ShapeVariable):
                 yield part, any(array is one for one in results)
     for node in signature.where:
         if node.relation not in CLASSES and node.right is not None:
             yield from ((node.left, False), (node.right, False))
 
 
-def sizes_of(node: tree.SizeExpression) -> Iterator[tree.SizeName]:
+def sizes_of(node: SizeExpression) -> Iterator[SizeName]:
     """The names in a size, from left to right."""
-    stack: list[tree.SizeExpression] = [node]
+    stack: list[SizeExpression] = [node]
     while stack:
         part = stack.pop()
-        if isinstance(part, tree.SizeName):
+        if isinstance(part, SizeName):
             yield part
-        elif isinstance(part, tree.SizeCall):
+        elif isinstance(part, SizeCall):
             stack.extend(reversed(part.args))

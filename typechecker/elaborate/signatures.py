@@ -12,9 +12,19 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 
-from ...lang import tree
+from ...lang import program_tree
 from ...lang.codes import Code
 from ...lang.source import Span
+from ...lang.type_tree import (
+    ArrayTypeExpression,
+    BoundedSize,
+    Fact,
+    Parameter,
+    ShapeVariable,
+    SizeName,
+    TupleTypeExpression,
+    TypeExpression,
+)
 from ..core import CoreCall, ValueId
 from ..display import show_type
 from ..elements import Element, Kind
@@ -74,15 +84,15 @@ def call(ctx: Context, function: SignedFunction, left: Value | None, right: Valu
     return lift(ctx, arrays, ranks, lambda cells: body(list(cells)), span)
 
 
-def _cell_rank(node: tree.TypeExpression) -> int | None:
+def _cell_rank(node: TypeExpression) -> int | None:
     """The rank of a parameter's cells; None if it takes its argument whole."""
-    if isinstance(node, tree.TupleTypeExpression) or any(isinstance(part, tree.ShapeVariable) for part in node.shape):
+    if isinstance(node, TupleTypeExpression) or any(isinstance(part, ShapeVariable) for part in node.shape):
         return None
     return 1 if node.element.name == "perm" else len(node.shape)
 
 
 def _call_cells(
-    ctx: Context, function: SignedFunction, wanted_by: Sequence[tree.Parameter], args: list[Value], span: Span
+    ctx: Context, function: SignedFunction, wanted_by: Sequence[Parameter], args: list[Value], span: Span
 ) -> Value:
     bindings = Bindings(function.file.params)
     for parameter, value in zip(wanted_by, args, strict=True):
@@ -117,7 +127,7 @@ def _call_cells(
 
 
 def _converted(
-    ctx: Context, function: SignedFunction, wanted_by: Sequence[tree.Parameter], args: list[Value], bindings: Bindings, span: Span
+    ctx: Context, function: SignedFunction, wanted_by: Sequence[Parameter], args: list[Value], bindings: Bindings, span: Span
 ) -> list[Value] | None:  # fmt: skip
     """The arguments as the signature declares them; None after an error.
 
@@ -144,7 +154,7 @@ def _converted(
 
 
 def promises(
-    ctx: Context, signature: tree.Signature, args: Sequence[Value], bindings: Bindings
+    ctx: Context, signature: program_tree.Signature, args: Sequence[Value], bindings: Bindings
 ) -> tuple[tuple[ValueId, Size, Size | None], ...]:
     """How often the elements of the arguments are read, where the signature says so."""
     found: list[tuple[ValueId, Size, Size | None]] = []
@@ -201,13 +211,13 @@ def _facts(ctx: Context, function: SignedFunction, bindings: Bindings, span: Spa
         if fact not in ctx.builder.ledger.premises and fact not in stated:
             stated.append(fact)
     for node in function.signature.where:
-        if node.relation in CLASSES and isinstance(node.left, tree.SizeName):
+        if node.relation in CLASSES and isinstance(node.left, SizeName):
             good = _class_holds(ctx, node, bindings.elements.get(node.left.name), function.name, span) and good
     return stated if good else None
 
 
-def _class_holds(ctx: Context, node: tree.Fact, element: Element | None, name: str, span: Span) -> bool:
-    assert isinstance(node.left, tree.SizeName)
+def _class_holds(ctx: Context, node: Fact, element: Element | None, name: str, span: Span) -> bool:
+    assert isinstance(node.left, SizeName)
     if element is None:
         ctx.error(Code.E011, f"`{node.left.name}` is not an element variable of this signature", node.span)
         return False
@@ -223,16 +233,16 @@ def _class_holds(ctx: Context, node: tree.Fact, element: Element | None, name: s
     return holds
 
 
-def known_size(ctx: Context, bindings: Bindings, node: tree.SizeName | tree.BoundedSize) -> Size | None:
+def known_size(ctx: Context, bindings: Bindings, node: SizeName | BoundedSize) -> Size | None:
     found = bindings.size(node.name)
     if found is None:
         undetermined(ctx, node)
     return found
 
 
-def instantiate(ctx: Context, node: tree.TypeExpression, bindings: Bindings, value: Value | None) -> DeclaredType | None:
+def instantiate(ctx: Context, node: TypeExpression, bindings: Bindings, value: Value | None) -> DeclaredType | None:
     """The type a parameter or result has at this call.  `value` gives the sizes of `k≤n` items; without it they are bound."""
-    if isinstance(node, tree.TupleTypeExpression):
+    if isinstance(node, TupleTypeExpression):
         parts = value.items if isinstance(value, TupleOperand) else ()
         if len(parts) != len(node.items):
             ctx.error(Code.E305, f"this is declared a tuple of {len(node.items)} items", node.span)
@@ -253,12 +263,12 @@ def instantiate(ctx: Context, node: tree.TypeExpression, bindings: Bindings, val
         return ArrayType(element, (element.below,), True)
     shape: list[Size] = []
     for part in node.shape:
-        if isinstance(part, tree.ShapeVariable):
+        if isinstance(part, ShapeVariable):
             if part.name not in bindings.shapes:
                 ctx.error(Code.E122, f"..{part.name} is not determined by any argument", part.span)
                 return None
             shape.extend(bindings.shapes[part.name])
-        elif isinstance(part, tree.BoundedSize):
+        elif isinstance(part, BoundedSize):
             size = _bounded(ctx, part, bindings, value, len(shape))
             if size is None:
                 return None
@@ -271,28 +281,28 @@ def instantiate(ctx: Context, node: tree.TypeExpression, bindings: Bindings, val
     return ArrayType(element, tuple(shape))
 
 
-def _open_shapes(node: tree.TypeExpression, value: Value, bindings: Bindings) -> None:
+def _open_shapes(node: TypeExpression, value: Value, bindings: Bindings) -> None:
     """The k of every `k≤d` among the axes of a result, which its other parts may name: `(idx<k>[n] ⋄ f64[k≤n])`."""
-    if isinstance(node, tree.TupleTypeExpression):
+    if isinstance(node, TupleTypeExpression):
         if isinstance(value, TupleOperand):
             for inner, item in zip(node.items, value.items, strict=False):
                 _open_shapes(inner, item, bindings)
     elif isinstance(value, Operand) and len(node.shape) == value.type.rank:
         for part, size in zip(node.shape, value.type.shape, strict=True):
-            if isinstance(part, tree.BoundedSize):
+            if isinstance(part, BoundedSize):
                 bindings.sizes.setdefault(part.name, size)
 
 
-def _open_element(ctx: Context, node: tree.ArrayTypeExpression, bindings: Bindings, value: Operand) -> bool:
+def _open_element(ctx: Context, node: ArrayTypeExpression, bindings: Bindings, value: Operand) -> bool:
     """The k of `idx<k≤d>` and `perm<k≤d>`."""
     for part in node.element.args:
         size = value.type.shape[0] if node.element.name == "perm" and value.type.rank else value.type.element.below
-        if isinstance(part, tree.BoundedSize) and size is not None and _at_most(ctx, part, bindings, size) is None:
+        if isinstance(part, BoundedSize) and size is not None and _at_most(ctx, part, bindings, size) is None:
             return False
     return True
 
 
-def _bounded(ctx: Context, part: tree.BoundedSize, bindings: Bindings, value: Value | None, axis: int) -> Size | None:
+def _bounded(ctx: Context, part: BoundedSize, bindings: Bindings, value: Value | None, axis: int) -> Size | None:
     """`k≤d` as an axis: whatever the value's size is, if it is at most d."""
     if value is None:
         return bindings.sizes.get(part.name)
@@ -301,7 +311,7 @@ def _bounded(ctx: Context, part: tree.BoundedSize, bindings: Bindings, value: Va
     return _at_most(ctx, part, bindings, value.type.shape[axis])
 
 
-def _at_most(ctx: Context, part: tree.BoundedSize, bindings: Bindings, size: Size) -> Size | None:
+def _at_most(ctx: Context, part: BoundedSize, bindings: Bindings, size: Size) -> Size | None:
     """`k≤d` for a size; one k is one size."""
     bound = type_expressions.size_expression(ctx, part.bound, partial(known_size, ctx, bindings))
     if bound is None:

@@ -5,12 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from ...lang import tree
 from ...lang.codes import Code
 from ...lang.diagnostics import Edit, Fix
 from ...lang.primitives import nearest
 from ...lang.records import dataclass
 from ...lang.source import Span
+from ...lang.type_tree import (
+    BoundedSize,
+    ElementName,
+    Fact,
+    ShapeVariable,
+    SizeCall,
+    SizeExpression,
+    SizeName,
+    SizeNumber,
+    TupleTypeExpression,
+    TypeExpression,
+)
 from ..elements import Element, Kind, ranged
 from ..obligations import Obligation, Relation, SizeFact
 from ..sizes import ONE, ZERO, Size, maximum, minimum, monus, number, quotient, remainder
@@ -19,7 +30,7 @@ from .context import Context
 
 KINDS: Mapping[str, Kind] = {kind.value: kind for kind in Kind}
 
-Names = Callable[[tree.SizeName | tree.BoundedSize], Size | None]
+Names = Callable[[SizeName | BoundedSize], Size | None]
 """What a size name stands for; None after an error was reported."""
 
 
@@ -31,14 +42,14 @@ class TupleType:
 DeclaredType: TypeAlias = ArrayType | TupleType
 
 
-def size_expression(ctx: Context, node: tree.SizeExpression, names: Names) -> Size | None:
+def size_expression(ctx: Context, node: SizeExpression, names: Names) -> Size | None:
     """A size; emits `divisor ≥ 1` and `minuend ≥ subtrahend` as it is formed (E203, E202)."""
     match node:
-        case tree.SizeNumber():
+        case SizeNumber():
             return number(node.value)
-        case tree.SizeName():
+        case SizeName():
             return names(node)
-        case tree.SizeCall():
+        case SizeCall():
             monus_args = _monus(node)
             args: list[Size] = []
             for arg in monus_args or node.args:
@@ -49,16 +60,16 @@ def size_expression(ctx: Context, node: tree.SizeExpression, names: Names) -> Si
             return monus(*args) if monus_args else _call(ctx, node, args)
 
 
-def _monus(node: tree.SizeCall) -> tuple[tree.SizeExpression, ...]:
+def _monus(node: SizeCall) -> tuple[SizeExpression, ...]:
     """The two operands of `0⌈a-b`, which is one operator: it needs no `a ≥ b`."""
     match node:
-        case tree.SizeCall(function="⌈", args=(tree.SizeNumber(value=0), tree.SizeCall(function="-", args=(_, _) as operands))):
+        case SizeCall(function="⌈", args=(SizeNumber(value=0), SizeCall(function="-", args=(_, _) as operands))):
             return operands
         case _:
             return ()
 
 
-def _call(ctx: Context, node: tree.SizeCall, args: Sequence[Size]) -> Size | None:
+def _call(ctx: Context, node: SizeCall, args: Sequence[Size]) -> Size | None:
     first, last = args[0], args[-1]
     match node.function, len(args):
         case "+", 2:
@@ -66,7 +77,7 @@ def _call(ctx: Context, node: tree.SizeCall, args: Sequence[Size]) -> Size | Non
         case "×", 2:
             return first * last
         case "-", 2:
-            if isinstance(node.args[0], tree.SizeNumber) and node.args[0].value == 0:
+            if isinstance(node.args[0], SizeNumber) and node.args[0].value == 0:
                 return monus(ZERO, last)
             fact = SizeFact(Relation.AT_MOST, last, first)
             fits = ctx.builder.require(Obligation(fact, Code.E202, node.span, f"{first}-{last} may be negative"))
@@ -96,7 +107,7 @@ def _divisor(ctx: Context, divisor: Size, span: Span) -> bool:
     )
 
 
-def element_of(ctx: Context, node: tree.ElementName, names: Names, variables: Mapping[str, Element]) -> Element | None:
+def element_of(ctx: Context, node: ElementName, names: Names, variables: Mapping[str, Element]) -> Element | None:
     """An element type, `idx<n>`, `int<a..b>`, or an element variable."""
     if node.name in KINDS and not node.args:
         return Element(KINDS[node.name])
@@ -104,7 +115,7 @@ def element_of(ctx: Context, node: tree.ElementName, names: Names, variables: Ma
         return variables[node.name]
     sizes: list[Size] = []
     for arg in node.args:
-        value = names(arg) if isinstance(arg, tree.BoundedSize) else _signed(ctx, arg, names)
+        value = names(arg) if isinstance(arg, BoundedSize) else _signed(ctx, arg, names)
         if value is None:
             return None
         sizes.append(value)
@@ -134,7 +145,7 @@ def meant_element(name: str) -> str | None:
     return nearest(name, KINDS)
 
 
-def refuse_element(ctx: Context, places: Sequence[tree.ElementName]) -> None:
+def refuse_element(ctx: Context, places: Sequence[ElementName]) -> None:
     """E011 with the element type that was meant; all places hold the one name."""
     node = places[0]
     meant = meant_element(node.name) or nearest(node.name, KINDS)
@@ -147,17 +158,17 @@ def refuse_element(ctx: Context, places: Sequence[tree.ElementName]) -> None:
     ctx.error(Code.E011, f"there is no element type `{node.name}`{hint}", node.span, notes=notes, fixes=fixes)
 
 
-def _signed(ctx: Context, node: tree.SizeExpression, names: Names) -> Size | None:
+def _signed(ctx: Context, node: SizeExpression, names: Names) -> Size | None:
     """Bounds of `int<…>` may be negative."""
-    if isinstance(node, tree.SizeCall) and node.function == "-" and len(node.args) == 1:
+    if isinstance(node, SizeCall) and node.function == "-" and len(node.args) == 1:
         value = size_expression(ctx, node.args[0], names)
         return None if value is None else -value
     return size_expression(ctx, node, names)
 
 
-def declared(ctx: Context, node: tree.TypeExpression, names: Names) -> DeclaredType | None:
+def declared(ctx: Context, node: TypeExpression, names: Names) -> DeclaredType | None:
     """The type an `input` or an annotated binding declares: no shape or element variables."""
-    if isinstance(node, tree.TupleTypeExpression):
+    if isinstance(node, TupleTypeExpression):
         items: list[DeclaredType] = []
         for item in node.items:
             made = declared(ctx, item, names)
@@ -170,12 +181,12 @@ def declared(ctx: Context, node: tree.TypeExpression, names: Names) -> DeclaredT
         return None
     shape: list[Size] = []
     for part in node.shape:
-        if isinstance(part, tree.ShapeVariable):
+        if isinstance(part, ShapeVariable):
             ctx.error(
                 Code.E121, f"the rank of `..{part.name}` is not known here: shape variables belong in signatures", part.span
             )
             return None
-        if isinstance(part, tree.BoundedSize):
+        if isinstance(part, BoundedSize):
             ctx.error(Code.E011, "a size known only when run has no place in this declaration", part.span)
             return None
         size = size_expression(ctx, part, names)
@@ -187,14 +198,14 @@ def declared(ctx: Context, node: tree.TypeExpression, names: Names) -> DeclaredT
     return ArrayType(element, tuple(shape))
 
 
-def facts(ctx: Context, nodes: Sequence[tree.Fact], names: Names) -> Iterator[tuple[SizeFact, Span]]:
+def facts(ctx: Context, nodes: Sequence[Fact], names: Names) -> Iterator[tuple[SizeFact, Span]]:
     """The facts about sizes of a `where` (element classes are not among them), one at a time for the caller to state.
 
     The order in which they are written means nothing: a fact whose sizes need another one (`2∣k-1` needs `k≥1`) comes after it.
     """
     pending = [node for node in nodes if node.right is not None]
     while pending:
-        left: list[tree.Fact] = []
+        left: list[Fact] = []
         for node in pending:
             fact = _formed_quietly(ctx, node, names)
             if fact is None:
@@ -210,12 +221,12 @@ def facts(ctx: Context, nodes: Sequence[tree.Fact], names: Names) -> Iterator[tu
             yield fact, node.span
 
 
-def meaningful_facts(ctx: Context, nodes: Sequence[tree.Fact], names: Names) -> list[SizeFact]:
+def meaningful_facts(ctx: Context, nodes: Sequence[Fact], names: Names) -> list[SizeFact]:
     """Those that can be formed from what is known and from one another; they are premises from here on."""
     pending = [node for node in nodes if node.right is not None]
     found: list[SizeFact] = []
     while pending:
-        left: list[tree.Fact] = []
+        left: list[Fact] = []
         for node in pending:
             fact = _formed_quietly(ctx, node, names)
             if fact is None:
@@ -229,7 +240,7 @@ def meaningful_facts(ctx: Context, nodes: Sequence[tree.Fact], names: Names) -> 
     return found
 
 
-def _formed_quietly(ctx: Context, node: tree.Fact, names: Names) -> SizeFact | None:
+def _formed_quietly(ctx: Context, node: Fact, names: Names) -> SizeFact | None:
     """The fact if nothing is open about its sizes; otherwise nothing is reported and nothing guarded."""
     builder = ctx.builder
     before = builder.mark()
@@ -240,7 +251,7 @@ def _formed_quietly(ctx: Context, node: tree.Fact, names: Names) -> SizeFact | N
     return None
 
 
-def _formed(ctx: Context, node: tree.Fact, names: Names) -> SizeFact | None:
+def _formed(ctx: Context, node: Fact, names: Names) -> SizeFact | None:
     assert node.right is not None
     left, right = size_expression(ctx, node.left, names), size_expression(ctx, node.right, names)
     if left is None or right is None:

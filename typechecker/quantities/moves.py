@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from ...lang import tree
+from ...lang import program_tree
 from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, Edit, Fix, Label, Verdict
 from ...lang.source import Span
@@ -46,17 +46,17 @@ def read_after_moves(core: Core, named: Named, mentions: Mentions) -> list[Diagn
     return found
 
 
-def _moves(schedules: Sequence[tree.Schedule]) -> Iterator[tuple[tree.Directive, tree.DirectiveWord]]:
+def _moves(schedules: Sequence[program_tree.Schedule]) -> Iterator[tuple[program_tree.Directive, program_tree.DirectiveWord]]:
     """Every `move` with each name that it moves; the last word names the device."""
     for schedule in schedules:
         for directive in schedule.directives:
-            words = [word for word in directive.words if isinstance(word, tree.DirectiveWord)]
+            words = [word for word in directive.words if isinstance(word, program_tree.DirectiveWord)]
             if len(words) > 2 and words[0].text == "move":
                 yield from ((directive, name) for name in words[1:-1])
 
 
 def _diagnostic(
-    directive: tree.Directive, name: tree.DirectiveWord, demands: Demands, value: ValueId, mentions: Mentions,
+    directive: program_tree.Directive, name: program_tree.DirectiveWord, demands: Demands, value: ValueId, mentions: Mentions,
     goal: SizeFact | None, decision: Decision,
 ) -> Diagnostic:  # fmt: skip
     uses = sites(demands.uses_of(value), mentions.get(value, ()))
@@ -78,7 +78,7 @@ def _diagnostic(
     )  # fmt: skip
 
 
-def _fixes(directive: tree.Directive, name: tree.DirectiveWord) -> tuple[Fix, ...]:
+def _fixes(directive: program_tree.Directive, name: program_tree.DirectiveWord) -> tuple[Fix, ...]:
     """`move x gpu0` becomes `replicate x`; a directive that moves several names is left to its author."""
     if len(directive.words) != 3:
         return ()

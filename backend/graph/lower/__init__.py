@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ....lang import tree
+from ....lang import program_tree
 from ....typechecker import core
 from ..phases import Graph, Input, Output
 from .blocks import Facts
@@ -35,11 +35,11 @@ def lower(program: core.Core) -> Graph:
     return Graph(tuple(state.phases), state.types, names, program.inputs, program.params, program.guards, roots)
 
 
-def _words(directives: tuple[tree.Directive, ...]) -> Iterator[str]:
+def _words(directives: tuple[program_tree.Directive, ...]) -> Iterator[str]:
     pending = list(directives)
     while pending:
         for word in pending.pop().words:
-            if isinstance(word, tree.DirectiveWord):
+            if isinstance(word, program_tree.DirectiveWord):
                 yield from (word.text, *word.text.split(","))
             else:
                 pending.extend(word.directives)

@@ -13,9 +13,9 @@ from ....lang.codes import Code
 from ....lang.diagnostics import Label
 from ....lang.directives import PRINT, DirectiveReader, Said, Wrong, instead, ticks_of
 from ....lang.primitives import nearest
+from ....lang.program_tree import Directive as Words
+from ....lang.program_tree import DirectiveWord
 from ....lang.source import Source, Span
-from ....lang.tree import Directive as Words
-from ....lang.tree import DirectiveWord
 from ..constraints import devices_named
 from ..problem import (
     Adjacent,

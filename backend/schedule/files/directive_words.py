@@ -7,8 +7,8 @@ from typing import Final
 
 from ....lang.codes import Code
 from ....lang.diagnostics import Diagnostic
+from ....lang.program_tree import Directive, DirectiveGroup, DirectiveWord
 from ....lang.source import Source, Span
-from ....lang.tree import Directive, DirectiveGroup, DirectiveWord
 
 _WORD: Final = re.compile(r"⍝[^\n]*|[{}⋄\n]|[^\s{}⋄⍝]+")
 MOST_DEPTH: Final = 50

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 
 from ....lang.codes import Code
 from ....lang.diagnostics import Diagnostic, Rejected, Severity
+from ....lang.program_tree import Directive as Words
 from ....lang.source import Source, Span
-from ....lang.tree import Directive as Words
 from ..constraints import devices_named
 from ..problem import (
     Before,

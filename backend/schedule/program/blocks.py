@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from ....lang.codes import Code
 from ....lang.diagnostics import Diagnostic
 from ....lang.directives import PRINT, DirectiveReader
+from ....lang.program_tree import DirectiveWord
 from ....lang.source import Source
-from ....lang.tree import DirectiveWord
 from ....typechecker.core import Core, Print, ValueId
 from ....typechecker.quantities.walk import blocks_of, captured, operands_of, results_of
 from ...devices.profile import Profile

@@ -13,8 +13,8 @@ from typing import Final, TypeAlias
 
 from ....lang.codes import Code
 from ....lang.diagnostics import Diagnostic, Label, Refused, Rejected, RunFailed, Severity
+from ....lang.program_tree import DirectiveWord, Schedule
 from ....lang.source import Source, Span
-from ....lang.tree import DirectiveWord, Schedule
 from ....typechecker.core import Core
 from ...devices.profile import Profile
 from ...devices.writing import fingerprint
