@@ -106,8 +106,3 @@ class Rates:
     def grains(self, stems: Iterable[str], kind: Kind, size: int) -> Grains:
         """The time of `size`; NoTable."""
         return self.require(stems, kind).at(size)
-
-
-def scaled(grains: Grains, part: int, whole: int) -> Grains:
-    """`part`/`whole` of a time."""
-    return grains if part == whole else Grains(grains * part // max(whole, 1))

@@ -19,6 +19,7 @@ from typing import Final
 
 from ...typechecker.elements import Kind
 from ..graph.phases import Fold, Loop, Map, Phase
+from ..kernels.kept import Kept
 from ..loops.ir import Apply, Call, Fail, For, If, Index, Load, LoopKind, Number, Statement, Store, View, uses, walk
 from ..loops.iterations import iteration_of
 from ..loops.lower.region import FIRST, LAST, Region, lower_region
@@ -46,25 +47,22 @@ _VECTOR: Final = 64
 """Bytes of a vector."""
 
 
-_regions: dict[int, tuple[Loop | Fold | Map, Types, Region | None]] = {}
-_MOST_REGIONS: Final = 64
+_regions: Final[Kept[Region | None]] = Kept(64)
 
 
 def region_of(phase: Loop | Fold | Map, types: Types, rates: Rates) -> Region | None:
     """None: it runs phase by phase.  The last ones are kept, because planners ask of one phase many times."""
-    if not rates.kernels or rates.device.backend is Backend.CUDA:
-        return None
-    known = _regions.get(id(phase))
-    if known is None or known[0] is not phase or known[1] is not types:
-        while len(_regions) >= _MOST_REGIONS:
-            _regions.pop(next(iter(_regions)), None)
-        known = phase, types, None
+
+    def make() -> Region | None:
         with suppress(Unsupported):
             region = lower_region(phase, types, rates.guards, rates.literals)
             if iteration_of(phase, types).is_for_region(calls=region.calls, in_tiles=partial(runs_in_tiles, region.program)):
-                known = phase, types, region
-        _regions[id(phase)] = known
-    return known[2]
+                return region
+        return None
+
+    if not rates.kernels or rates.device.backend is Backend.CUDA:
+        return None
+    return _regions.of(id(phase), (phase, types), make)
 
 
 def region_grains(

@@ -32,6 +32,7 @@ from ..run.cpu.sharing import Pieces
 from ..run.device import Types
 from ..run.pool import room, trim
 from .deal_text import Dealing, Stage
+from .keys import is_ordered
 from .numpy_sorts import numpy_sort
 from .sort_text import HEAD, ITEMS_PLACE, MOST_PARTS, NOTES_PLACE, SORTED_KINDS, TARGET_PLACE, Form, Sorting
 
@@ -60,9 +61,6 @@ _WAKING: Final = 60_001.0
 _PUSHED: Final = 64
 """Bytes of the vectors whose items a processor can push together."""
 _KINDS: Final = frozenset({Kind.F64, Kind.F32, Kind.I64, Kind.I32, Kind.U8, Kind.BOOL, Kind.CHAR})
-_GLANCE: Final = 32
-_LOOK: Final = 1 << 15
-"""Items that are looked at together: are they in order?"""
 _BASES: Final = 3
 """Items, results, notes."""
 
@@ -218,17 +216,6 @@ def plain_order(kind: Kind, *, descending: bool) -> Callable[[NumArray], NumArra
     if kind.is_float:
         return lambda items: (-items).argsort(kind="stable")
     return lambda items: (~items).argsort(kind="stable")
-
-
-def is_ordered(items: NumArray, *, descending: bool) -> bool:
-    """Is each item in order with the one before?  (NaN is with none.)  Most vectors show at once that they are not."""
-    in_order = np.less_equal if descending else np.greater_equal
-    step, start = _GLANCE, 0
-    while start < len(items) - 1:
-        if not in_order(items[start + 1 : start + step + 1], items[start : start + step][: len(items) - start - 1]).all():
-            return False
-        start, step = start + step, _LOOK
-    return True
 
 
 def graded(items: NumArray, kind: Kind, descending: bool, threads: int) -> NumArray | None:

@@ -19,12 +19,11 @@ from ..run.cpu.bindings import Binding, Unbound, bind_structured
 from ..run.cpu.kinds import NumArray
 from ..run.cpu.order import order_columns
 from ..run.device import Types
-from .compiled_sorts import is_ordered
 from .few_pairs import every_pair
 from .frames import Arrays, Call, Function, Operation, cell_by_cell, whole
 from .grading import rows_of
 from .hashing import first_of_equal
-from .keys import first_positions, lexicographic_keys, missing_items, row_columns, row_words, stable_order
+from .keys import first_positions, is_ordered, lexicographic_keys, missing_items, row_columns, row_words, stable_order
 
 _MERGED: Final = 1 << 9
 """Items from which it is worth knowing that they ascend: of the bounds each is looked up among them."""
@@ -157,7 +156,7 @@ def interval_index(call: Call, table: NumArray, arg: NumArray) -> NumArray:
         lost = None if missing is None else missing.any(axis=1).reshape(frame)
     if bounds.dtype.kind == "f" or (bounds[1:] < bounds[:-1]).any():
         bounds = np.sort(bounds)
-    if lost is None and items.ndim == 1 and len(items) >= max(_MERGED, len(bounds)) and is_ordered(items, descending=False):
+    if lost is None and items.ndim == 1 and len(items) >= max(_MERGED, len(bounds)) and is_ordered(items):
         ends = _passed(items, bounds)
         return np.repeat(np.arange(-1, len(bounds)), np.diff(ends, prepend=0, append=len(items)))
     found = np.asarray(np.searchsorted(bounds, items, side="right")).astype(np.int64, copy=False)
