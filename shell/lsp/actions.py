@@ -40,9 +40,10 @@ class Action:
     only: bool = False
 
 
-def actions(document: Document, where: Range) -> list[Action]:
-    """What can be done about the lines of a range."""
-    return [*_fixes(document, where), *_signatures(document, where), *_offers(document, where)]
+def actions(document: Document, where: Range, kinds: tuple[str, ...] | None = None) -> list[Action]:
+    """What can be done about the lines of a range; of these kinds only, which name what is above a kind too."""
+    found = [*_fixes(document, where), *_signatures(document, where), *_offers(document, where)]
+    return [one for one in found if kinds is None or one.kind.value.startswith(kinds)]
 
 
 def _fixes(document: Document, where: Range) -> list[Action]:

@@ -1,4 +1,4 @@
-"""Every request an editor may make about a document, each a line that asks a plain function.
+"""Every request an editor may make about a document: a row that asks a plain function, or a handler where more is to be said.
 
 Neighbours: `server` (state and failures), `wire` (types of the protocol).
 """
@@ -6,15 +6,61 @@ Neighbours: `server` (state and failures), `wire` (types of the protocol).
 from __future__ import annotations
 
 import gc
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcInvalidParams
 
 from . import actions, calls, completing, formatting, glyphs, hints, lenses, navigation, outline, semantic, wire
+from .documents import Document
 from .hover import hover
 from .server import COLLECT, RhoServer, life, texts
 
 _LEGEND = lsp.SemanticTokensLegend(list(semantic.LEGEND), list(semantic.MODIFIERS))
+_ACTIONS = lsp.CodeActionOptions([lsp.CodeActionKind.QuickFix, lsp.CodeActionKind.RefactorRewrite])
+_APPLIED = lsp.SignatureHelpOptions(trigger_characters=[" "])
+_RESOLVED = lsp.CodeLensOptions(resolve_provider=True)
+_TYPED = lsp.DocumentOnTypeFormattingOptions(glyphs.TRIGGERS[0], glyphs.TRIGGERS[1:])
+
+
+class _Request(NamedTuple):
+    """Something an editor may ask about a document: the question, and how one answer, or each of many, looks in the protocol."""
+
+    question: Callable[[Document, Any], Any]
+    answer: Callable[[Any], object]
+    options: object = None
+
+
+_ONE = {
+    lsp.TEXT_DOCUMENT_HOVER: _Request(lambda d, p: hover(d, wire.position(p.position)), wire.hover),
+    lsp.TEXT_DOCUMENT_DEFINITION: _Request(lambda d, p: navigation.definition(d, wire.position(p.position)), wire.location),
+    lsp.TEXT_DOCUMENT_SIGNATURE_HELP: _Request(
+        lambda d, p: calls.calls(d, wire.position(p.position)) or None, wire.signatures, _APPLIED
+    ),
+}  # fmt: skip
+_MANY = {
+    lsp.TEXT_DOCUMENT_INLAY_HINT: _Request(lambda d, p: hints.hints(d, wire.place(p.range)), wire.hint),
+    lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL: _Request(lambda d, p: outline.outline(d), wire.symbol),
+    lsp.TEXT_DOCUMENT_CODE_LENS: _Request(
+        lambda d, p: [(d.uri, one) for one in lenses.lenses(d)], lambda pair: wire.lens(*pair), _RESOLVED
+    ),
+    lsp.TEXT_DOCUMENT_FOLDING_RANGE: _Request(lambda d, p: outline.folds(d), wire.fold),
+    lsp.TEXT_DOCUMENT_ON_TYPE_FORMATTING: _Request(
+        lambda d, p: glyphs.on_type(d, wire.position(p.position), p.ch), wire.edit, _TYPED
+    ),
+    lsp.TEXT_DOCUMENT_REFERENCES: _Request(
+        lambda d, p: navigation.references(d, wire.position(p.position), declaration=p.context.include_declaration), wire.location
+    ),
+    lsp.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT: _Request(
+        lambda d, p: navigation.highlights(d, wire.position(p.position)), wire.highlight
+    ),
+    lsp.TEXT_DOCUMENT_FORMATTING: _Request(lambda d, p: formatting.formatting(d), wire.edit),
+    lsp.TEXT_DOCUMENT_RANGE_FORMATTING: _Request(lambda d, p: formatting.formatting(d, wire.place(p.range)), wire.edit),
+    lsp.TEXT_DOCUMENT_CODE_ACTION: _Request(
+        lambda d, p: actions.actions(d, wire.place(p.range), wire.kinds(p.context)), wire.action, _ACTIONS
+    ),
+}  # fmt: skip
 
 
 def create() -> RhoServer:
@@ -23,46 +69,41 @@ def create() -> RhoServer:
     gc.set_threshold(*COLLECT)
     life(server)
     texts(server)
+    for name, request in _ONE.items():
+        server.feature(name, request.options)(_asked(server, request))
+    for name, request in _MANY.items():
+        server.feature(name, request.options)(_asked_for_many(server, request))
     _looking(server)
     _typing(server)
-    _moving(server)
-    _changing(server)
+    _renaming(server)
     return server
 
 
+def _asked(server: RhoServer, request: _Request) -> Callable[[Any], object]:
+    def answer(params: Any) -> object:
+        found = server.ask(params.text_document.uri, lambda document: request.question(document, params))
+        return None if found is None else request.answer(found)
+
+    return answer
+
+
+def _asked_for_many(server: RhoServer, request: _Request) -> Callable[[Any], list[object]]:
+    def answer(params: Any) -> list[object]:
+        found = server.every(params.text_document.uri, lambda document: request.question(document, params))
+        return [request.answer(one) for one in found]
+
+    return answer
+
+
 def _looking(server: RhoServer) -> None:
-    @server.feature(lsp.TEXT_DOCUMENT_HOVER)
-    def hovered(params: lsp.HoverParams) -> lsp.Hover | None:
-        found = server.ask(params.text_document.uri, lambda d: hover(d, wire.position(params.position)))
-        return None if found is None else lsp.Hover(wire.markdown(found.markdown), wire.range_(found.range))
-
-    @server.feature(lsp.TEXT_DOCUMENT_INLAY_HINT)
-    def hinted(params: lsp.InlayHintParams) -> list[lsp.InlayHint]:
-        found = server.every(params.text_document.uri, lambda d: hints.hints(d, wire.place(params.range)))
-        return [wire.hint(one) for one in found]
-
-    @server.feature(lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
-    def outlined(params: lsp.DocumentSymbolParams) -> list[lsp.DocumentSymbol]:
-        return [wire.symbol(one) for one in server.every(params.text_document.uri, outline.outline)]
-
     @server.feature(lsp.WORKSPACE_SYMBOL)
     def sought(params: lsp.WorkspaceSymbolParams) -> list[lsp.WorkspaceSymbol]:
         entries = [(uri, one) for uri in server.folder.documents for one in server.every(uri, outline.outline)]
         return [wire.workspace_symbol(uri, one) for uri, one in entries if outline.is_meant(one, params.query)]
 
-    @server.feature(lsp.TEXT_DOCUMENT_FOLDING_RANGE)
-    def folded(params: lsp.FoldingRangeParams) -> list[lsp.FoldingRange]:
-        return [wire.fold(one) for one in server.every(params.text_document.uri, outline.folds)]
-
     @server.feature(lsp.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, _LEGEND)
     def coloured(params: lsp.SemanticTokensParams) -> lsp.SemanticTokens:
         return lsp.SemanticTokens(server.every(params.text_document.uri, semantic.encoded))
-
-    @server.feature(lsp.TEXT_DOCUMENT_CODE_LENS, lsp.CodeLensOptions(resolve_provider=True))
-    def lensed(params: lsp.CodeLensParams) -> list[lsp.CodeLens]:
-        uri = params.text_document.uri
-        found = server.every(uri, lenses.lenses)
-        return [lsp.CodeLens(wire.range_(one.range), data={"uri": uri, "name": one.name}) for one in found]
 
     @server.feature(lsp.CODE_LENS_RESOLVE)
     def lens_read(lens: lsp.CodeLens) -> lsp.CodeLens:
@@ -79,61 +120,8 @@ def _typing(server: RhoServer) -> None:
         found = server.every(params.text_document.uri, lambda d: completing.completion(d, wire.position(params.position)))
         return lsp.CompletionList(is_incomplete=True, items=[wire.item(one) for one in found])
 
-    first, *more = glyphs.TRIGGERS
 
-    @server.feature(lsp.TEXT_DOCUMENT_ON_TYPE_FORMATTING, lsp.DocumentOnTypeFormattingOptions(first, more))
-    def typed(params: lsp.DocumentOnTypeFormattingParams) -> list[lsp.TextEdit]:
-        at = wire.position(params.position)
-        found = server.every(params.text_document.uri, lambda d: glyphs.on_type(d, at, params.ch))
-        return [wire.edit(one) for one in found]
-
-    @server.feature(lsp.TEXT_DOCUMENT_SIGNATURE_HELP, lsp.SignatureHelpOptions(trigger_characters=[" "]))
-    def helped(params: lsp.SignatureHelpParams) -> lsp.SignatureHelp | None:
-        found = server.every(params.text_document.uri, lambda d: calls.calls(d, wire.position(params.position)))
-        if not found:
-            return None
-        last = max(len(found[0].parameters) - 1, 0)
-        return lsp.SignatureHelp([wire.signature(one) for one in found], active_signature=0, active_parameter=last)
-
-
-def _moving(server: RhoServer) -> None:
-    @server.feature(lsp.TEXT_DOCUMENT_DEFINITION)
-    def defined(params: lsp.DefinitionParams) -> lsp.Location | None:
-        found = server.ask(params.text_document.uri, lambda d: navigation.definition(d, wire.position(params.position)))
-        return None if found is None else lsp.Location(found.uri, wire.range_(found.range))
-
-    @server.feature(lsp.TEXT_DOCUMENT_REFERENCES)
-    def referred(params: lsp.ReferenceParams) -> list[lsp.Location]:
-        at, declaration = wire.position(params.position), params.context.include_declaration
-        found = server.every(params.text_document.uri, lambda d: navigation.references(d, at, declaration=declaration))
-        return [lsp.Location(one.uri, wire.range_(one.range)) for one in found]
-
-    @server.feature(lsp.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT)
-    def highlighted(params: lsp.DocumentHighlightParams) -> list[lsp.DocumentHighlight]:
-        found = server.every(params.text_document.uri, lambda d: navigation.highlights(d, wire.position(params.position)))
-        kinds = {False: lsp.DocumentHighlightKind.Read, True: lsp.DocumentHighlightKind.Write}
-        return [lsp.DocumentHighlight(wire.range_(one.range), kinds[one.writes]) for one in found]
-
-
-def _changing(server: RhoServer) -> None:
-    @server.feature(lsp.TEXT_DOCUMENT_FORMATTING)
-    def formatted(params: lsp.DocumentFormattingParams) -> list[lsp.TextEdit]:
-        return [wire.edit(one) for one in server.every(params.text_document.uri, formatting.formatting)]
-
-    @server.feature(lsp.TEXT_DOCUMENT_RANGE_FORMATTING)
-    def partly_formatted(params: lsp.DocumentRangeFormattingParams) -> list[lsp.TextEdit]:
-        where = wire.place(params.range)
-        return [wire.edit(one) for one in server.every(params.text_document.uri, lambda d: formatting.formatting(d, where))]
-
-    kinds_made = lsp.CodeActionOptions([lsp.CodeActionKind.QuickFix, lsp.CodeActionKind.RefactorRewrite])
-
-    @server.feature(lsp.TEXT_DOCUMENT_CODE_ACTION, kinds_made)
-    def acted(params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
-        found = server.every(params.text_document.uri, lambda d: actions.actions(d, wire.place(params.range)))
-        wanted = params.context.only
-        kinds = None if wanted is None else tuple(str(getattr(kind, "value", kind)) for kind in wanted)
-        return [wire.action(one) for one in found if kinds is None or one.kind.value.startswith(kinds)]
-
+def _renaming(server: RhoServer) -> None:
     @server.feature(lsp.TEXT_DOCUMENT_PREPARE_RENAME)
     def rename_asked(params: lsp.PrepareRenameParams) -> lsp.Range | None:
         document = server.folder.documents.get(params.text_document.uri)

@@ -17,6 +17,9 @@ from .actions import Action
 from .calls import Call
 from .completing import Item
 from .hints import Hint, HintKind
+from .hover import Hover
+from .lenses import Lens
+from .navigation import Highlight, Place
 from .outline import Entry
 from .reports import Report, page_of
 
@@ -57,6 +60,11 @@ def change(found: Any) -> places.Change:
     return places.Change(None if where is None else place(where), found.text)
 
 
+def kinds(asked: lsp.CodeActionContext) -> tuple[str, ...] | None:
+    """The kinds of actions that are wanted; None for all."""
+    return None if asked.only is None else tuple(str(getattr(kind, "value", kind)) for kind in asked.only)
+
+
 # ------------------------------------------------------------------------------------------ what goes out
 
 
@@ -66,6 +74,23 @@ def range_(found: places.Range) -> lsp.Range:
 
 def markdown(text: str) -> lsp.MarkupContent:
     return lsp.MarkupContent(lsp.MarkupKind.Markdown, text)
+
+
+def hover(found: Hover) -> lsp.Hover:
+    return lsp.Hover(markdown(found.markdown), range_(found.range))
+
+
+def location(found: Place) -> lsp.Location:
+    return lsp.Location(found.uri, range_(found.range))
+
+
+def highlight(found: Highlight) -> lsp.DocumentHighlight:
+    kind = lsp.DocumentHighlightKind.Write if found.writes else lsp.DocumentHighlightKind.Read
+    return lsp.DocumentHighlight(range_(found.range), kind)
+
+
+def lens(uri: str, found: Lens) -> lsp.CodeLens:
+    return lsp.CodeLens(range_(found.range), data={"uri": uri, "name": found.name})
 
 
 def edit(found: places.TextEdit) -> lsp.TextEdit:
@@ -118,6 +143,12 @@ def workspace_symbol(uri: str, found: Entry) -> lsp.WorkspaceSymbol:
     return lsp.WorkspaceSymbol(lsp.Location(uri, range_(found.name_range)), found.name, _SYMBOLS[found.kind])
 
 
-def signature(found: Call) -> lsp.SignatureInformation:
-    parameters = [lsp.ParameterInformation(one) for one in found.parameters]
-    return lsp.SignatureInformation(found.label, markdown(found.doc) if found.doc else None, parameters)
+def signatures(found: list[Call]) -> lsp.SignatureHelp:
+    """Ways to apply a function, of which the last argument is being typed."""
+    made = [
+        lsp.SignatureInformation(
+            one.label, markdown(one.doc) if one.doc else None, [lsp.ParameterInformation(part) for part in one.parameters]
+        )
+        for one in found
+    ]
+    return lsp.SignatureHelp(made, active_signature=0, active_parameter=max(len(found[0].parameters) - 1, 0))
