@@ -1,7 +1,7 @@
 """The one lexer: a text in canonical glyphs, from its first character to its last, as lexemes of which none is left out.
 
 Whatever looks at program text is made of the expressions here: the grammars, the splitter, the formatter, the names of the
-language server, the colours of editors and of the session.  What is no lexeme of the language is one that says so.
+language server, the colours of editors and of the session.  What is not a lexeme of the language is one that says so.
 """
 
 from __future__ import annotations

@@ -166,7 +166,7 @@ def _notes(diagnostic: Diagnostic) -> list[tuple[str, str]]:
     goal = diagnostic.goal
     if goal and not diagnostic.counterexample and not any(goal in text for text in (diagnostic.message, *diagnostic.notes)):
         lines.append((f"needed: {goal}{_VERDICT_WORDS[diagnostic.verdict] if diagnostic.verdict else ''}", ""))
-    if diagnostic.counterexample and diagnostic.code != Code.E701:  # these are no example: the message has them
+    if diagnostic.counterexample and diagnostic.code != Code.E701:  # these are not an example: the message has them
         sizes = ", ".join(f"{name}={value}" for name, value in diagnostic.counterexample.items())
         lines.append((f"example that breaks it: {sizes}", ""))
     lines += [(note, "") for note in diagnostic.notes]

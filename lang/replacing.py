@@ -271,7 +271,7 @@ _Journal = tuple[str | None, Sequence[str], Sequence[tuple[str, str, tuple[int, 
 
 
 def _read(handle: int) -> _Journal | None:
-    """(who decides, the others, (temporary, target, what was there) of each file); None if it is no journal."""
+    """(who decides, the others, (temporary, target, what was there) of each file); None if it is not a journal."""
     try:
         data: Any = json.loads(os.pread(handle, _MOST_BYTES, 0))
         if data["format"] != FORMAT or not (data["decided_by"] is None or isinstance(data["decided_by"], str)):

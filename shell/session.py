@@ -228,7 +228,7 @@ def with_blocks(
 ) -> tuple[Core | None, tuple[Diagnostic, ...]]:  # fmt: skip
     """What checking found, with what is wrong in the schedule blocks of an accepted program, on these devices if any are named.
 
-    Refused: they are no profile."""
+    Refused: they are not a profile."""
     if core is None or not core.schedules:
         return core, tuple(diagnostics)
     from ..backend.devices.shipped import load_profile

@@ -145,7 +145,7 @@ def _size(walk: Walk, name: Token, kind: SymbolKind, local: dict[str, Symbol] | 
 
 
 def _leaves(tokens: tuple[Token, ...], inside: bool = False) -> Iterator[tuple[Token, bool]]:
-    """Every token that is no group, and whether it stands in a shape."""
+    """Every token that is not a group, and whether it stands in a shape."""
     for token in tokens:
         if token.items:
             yield from _leaves(token.items, inside or token.kind is TokenKind.BRACKETS)

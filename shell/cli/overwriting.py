@@ -65,7 +65,7 @@ def _files(arguments: Arguments, use: FileUse) -> Iterator[tuple[str, str]]:
 
 
 def _named(option: Option, text: str) -> Iterator[tuple[str, str]]:
-    """`NAME=PATH`, `NAME[=PATH]` or a path; standard input and output are no files."""
+    """`NAME=PATH`, `NAME[=PATH]` or a path; standard input and output are not files."""
     name, equals, path = text.partition("=") if option.takes is Takes.VALUES else ("", "=", text)
     if equals and path and stream_of(path) is None:
         yield f"{option.name} {name.strip()}".strip(), path

@@ -19,7 +19,7 @@ _SKIPPED_FOLDERS = ("__pycache__", "node_modules")
 
 
 def read_source(path: str, name: str | None = None, pipes: Pipes = Pipes.READ) -> Source:
-    """The text of a file, called `name` in messages; a name that is no readable file is a usage error."""
+    """The text of a file, called `name` in messages; a name that is not a readable file is a usage error."""
     try:
         data = read_bytes(path, _MOST_BYTES, pipes)
     except FileNotFoundError:

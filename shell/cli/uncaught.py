@@ -26,7 +26,7 @@ _NO_MEMORY = (
 
 
 def refused(error: Exception, arguments: Arguments, console: Console) -> Exit:
-    """Say why a verb has no result.  What is no error of a stage is raised again."""
+    """Say why a verb has no result.  What is not an error of a stage is raised again."""
     if not isinstance(error, RhoError):
         raise error
     return messages.refuse(arguments, console, error)

@@ -19,7 +19,7 @@ _PUBLIC = (
     "RhoError", "Rejected", "Refused", "RunFailed",
 )  # fmt: skip
 
-_INNER = {("Session", "checker"), ("Session", "load"), ("Session", "run"), ("Session", "folder_of")}
+_INNER = {("Session", "checker"), ("Session", "load"), ("Session", "run"), ("Session", "folder_of"), ("Checked", "require")}
 """Methods that only Rho's own commands need."""
 
 

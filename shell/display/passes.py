@@ -36,7 +36,7 @@ _GRADED: Final = "x[⍋y]"
 
 @dataclass(frozen=True)
 class Planned:
-    """A plan with passes, of `bound`; `temporary`: stores that are no files of the program, of which `scratch` are ordered."""
+    """A plan with passes, of `bound`; `temporary`: stores that are not files of the program, of which `scratch` are ordered."""
 
     plan: Plan
     bound: BoundGraph

@@ -32,7 +32,7 @@ class Plan:
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Plan:
-        """A plan that `save` or `rho plan -o` stored.  RunFailed (E704): it cannot be read.  Refused (E705): it is no plan."""
+        """A plan that `save` or `rho plan -o` stored.  RunFailed (E704): it cannot be read.  Refused (E705): it is not a plan."""
         try:
             return Plan(read_plan(os.fspath(path)))
         except RhoError as error:

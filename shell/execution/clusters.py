@@ -32,7 +32,7 @@ class Attachment:
 
     @cached_property
     def cluster(self) -> Cluster:
-        """UsageError: it is no cluster.  RunFailed E710: it does not answer."""
+        """UsageError: it is not a cluster.  RunFailed E710: it does not answer."""
         from ...backend.run.cluster.home import Cluster
         from ...backend.run.cluster.membership import BadCluster, attach
         from .profiles import this_machine

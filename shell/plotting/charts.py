@@ -1,7 +1,7 @@
 """Charts in characters: lines, scatter plots, bars, histograms, several series.
 
-Bars lie, one a line.  Points are dots of braille, two by four a character, and a line joins neighbours; what is no number breaks
-it.  Several series have colours, or without colours fields of their own under each other with the same axes.
+Bars lie, one a line.  Points are dots of braille, two by four a character, and a line joins neighbours; what is not a number
+breaks it.  Several series have colours, or without colours fields of their own under each other with the same axes.
 
 Neighbours: `drawable` (what is drawn), `terminal` (where).
 """

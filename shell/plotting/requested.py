@@ -1,6 +1,6 @@
 """`rho run --plot NAME[=FILE]`: what is to be drawn, checked before anything runs.
 
-A value that is no output of the program is made one for this run; of the results it is left out again.
+A value that is not an output of the program is made one for this run; of the results it is left out again.
 
 Neighbours: `shell.verbs.run`; `drawable`, `terminal`, `figures`.
 """

@@ -85,7 +85,7 @@ def _names(text: str) -> list[str]:
 
 
 def _row(name: str, core: Core, bound: BoundGraph, arguments: Arguments) -> Row:
-    """One profile.  Refused: it is no profile."""
+    """One profile.  Refused: it is not a profile."""
     from ...backend.devices.shipped import load_profile
     from ..execution.profiles import this_machine
 

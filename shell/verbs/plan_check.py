@@ -1,8 +1,8 @@
 """`rho plan --check PLAN [FILE]`: a stored plan verified independently of what made it; `--prove` proves its optimality again.
 
-The script is FILE, or the one the plan names, or where that is not here the text in the plan; the profile is `--devices`, or the
-shipped one or this machine's with the plan's fingerprint.  Exit codes: 0 the plan holds, 4 it does not, is no plan, or is out of
-date.
+The script is FILE, or the one that the plan names, or, if that file is missing, the text in the plan.  The profile is that of
+`--devices`, or the shipped one or this machine's that has the plan's fingerprint.  Exit codes: 0 the plan holds; 4 it does not
+hold, is not a plan, or is out of date.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ def typed(text: str) -> str:
 
 
 def is_transcript(lines: Sequence[str]) -> bool:
-    """Does the first line carry the prompt, and some line none?  (Text that is only indented is no transcript.)"""
+    """Does the first line carry the prompt, and some line none?  (Text that is only indented is not a transcript.)"""
     written = [line for line in lines if line.strip()]
     if not written or not written[0].startswith(SESSION_INDENT):
         return False
