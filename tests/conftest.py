@@ -7,6 +7,7 @@ compiled (`__pycache__`), whatever the shell that started the tests says: readin
 import os
 import signal
 import sys
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -29,6 +30,14 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in background jobs o
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 HALVED = ("tests/kernels/", "tests/backend/")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """A worker takes the cases of a module one after another, so that what they share is made once; who is done takes of others."""
+    from xdist.scheduler import WorkStealingScheduling
+
+    return WorkStealingScheduling(config, log)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from share import half
 
 from .programs import CASES
 from .running import loaded
@@ -56,7 +57,7 @@ _NAMES = ("hypotenuse", "stencil", "variance", "written", "sorted", "grade", "co
 
 
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="needs Linux's accounts of a process")
-@pytest.mark.parametrize("name", _NAMES)
+@pytest.mark.parametrize("name", half(_NAMES, "a file"))
 def test_a_file_five_times_the_limit(name: str, tmp_path: Path) -> None:
     (case,) = [case for case in CASES if case.name == name]
     draw = np.random.default_rng(1)
