@@ -1,7 +1,7 @@
 """Tests keep no verdicts or kernels in the user's cache and draw the same examples each time (HYPOTHESIS_PROFILE=search: new).
 
-A stage of a planner that fails is left out for users and an error here (RHO_STAGES).  The tables of `kernels` and `backend` are
-half of what tests take: the gate draws half of their cases (`share.is_drawn`).  Processes that tests start find their modules
+A stage of a planner that fails is left out for users and an error here (RHO_STAGES).  The large tables (HALVED) are half of what
+tests take: the gate draws half of their cases (`share.is_drawn`).  Processes that tests start find their modules
 compiled (`__pycache__`), whatever the shell that started the tests says: reading them costs a third of compiling them."""
 
 import os
@@ -29,12 +29,15 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "gate"))
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in background jobs of a shell; tests interrupt themselves
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-HALVED = ("tests/kernels/", "tests/backend/")
+HALVED = (
+    "tests/kernels/", "tests/backend/", "tests/loops/", "tests/graph/", "tests/streams/", "tests/lsp/test_robust.py",
+    "tests/shell/test_simulated_examples.py",
+)  # fmt: skip
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """A worker takes the cases of a module one after another, so that what they share is made once; who is done takes of others."""
+    """A worker has the cases of a module one after another, so that what they share is made once; who is done takes others'."""
     from xdist.scheduler import WorkStealingScheduling
 
     return WorkStealingScheduling(config, log)
