@@ -1,4 +1,4 @@
-"""Element-wise loops, which run as one kernel: all turns of an element before the next.  `kernels.loops` says which.
+"""Element-wise loops, whose elements go through all turns one after the other.  `graph.elementwise` says which.
 
 Note [Turns].  In a turn an application may have to wait for the one before; `turn` is what it takes then (`turn.exp` a
 transcendental one), `point` what it takes when others go on meanwhile.  A turn takes the longer of all its applications and its
@@ -12,8 +12,9 @@ from __future__ import annotations
 from math import prod
 
 from ..graph import traverse
+from ..graph.elementwise import merge_loop
 from ..graph.phases import Loop, Structured
-from ..kernels.loops import build_loop, merge_loop
+from ..kernels.build import build_body
 from .forms import Number, Types, Work, work_of
 from .points import applied_grains, chained_grains, moved_grains, shared_work, step
 from .rates import Around, Rates
@@ -29,7 +30,7 @@ def repeated_grains(loop: Loop, types: Types, rates: Rates, number: Number, cut:
     merged = merge_loop(loop, lambda value: types[value].element.kind, lambda value: types[value].shape)
     if merged is None or any(size.constant is None for size in traverse.sizes(merged)):
         return None
-    if build_loop(merged, complexes=True) is None:
+    if build_body(merged, complexes=True) is None:
         return None
     work = _work(merged, types, number, cut)
     if work is None:

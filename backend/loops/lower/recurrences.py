@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from ....typechecker.sizes import Size
+from ...graph.elementwise import merge_loop
 from ...graph.phases import Fold, Loop, SubGraph, ValueId
 from ..builder import at
 from ..ir import ONE, ZERO, Index, plus, times
@@ -56,7 +57,8 @@ class Component:
 class Recurrence:
     """A loop or fold as a state that a block makes anew `length` times, less `first`: its first value is item 0.
 
-    `enter` tells an iteration, by number from `first` on, what it knows besides; `initial`: the first state."""
+    `enter` tells an iteration, by number from `first` on, what it knows besides; `initial`: the first state; `is_pointwise`: does
+    each item of the state depend on what was there, and on values from outside?"""
 
     phase: Loop | Fold
     body: SubGraph
@@ -66,6 +68,7 @@ class Recurrence:
     keep: bool
     initial: Callable[[], Sequence[Where]]
     enter: Callable[[str], None]
+    is_pointwise: bool = False
 
     @property
     def results(self) -> tuple[ValueId, ...]:
@@ -87,7 +90,10 @@ def recurrence_of(scope: Scope, phase: Loop | Fold) -> Recurrence:
         return _of_fold(scope, phase)
     if phase.keep and phase.until is not None:
         raise Unsupported("every state of a loop that may end early")
+    merged = merge_loop(phase, scope.kind, scope.shape)
     body = SubGraph(phase.state, phase.body.phases, phase.body.results)
+    if merged is not None:
+        body = SubGraph(phase.state, (merged,), phase.results)
     cells = [scope.where(value) for value in phase.cells]
 
     def enter(index: str) -> None:
@@ -97,7 +103,10 @@ def recurrence_of(scope: Scope, phase: Loop | Fold) -> Recurrence:
         for param, cell in zip(phase.body.params, cells, strict=False):
             scope.cell(param, cell, [at(index)])
 
-    return Recurrence(phase, body, phase.until, 0, phase.trip, phase.keep, lambda: [scope.where(v) for v in phase.initial], enter)
+    def initial() -> Sequence[Where]:
+        return [scope.where(value) for value in phase.initial]
+
+    return Recurrence(phase, body, phase.until, 0, phase.trip, phase.keep, initial, enter, merged is not None)
 
 
 def _of_fold(scope: Scope, phase: Fold) -> Recurrence:

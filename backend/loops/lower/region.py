@@ -24,7 +24,8 @@ from ..builder import Builder, at
 from ..ir import Index, LoopKind, Program, Role, plus, times
 from .control import iterate, map_cell
 from .recurrences import Component, Lies, Recurrence, recurrence_of
-from .values import Check, Ended, Made, Place, Registers, Routine, Scope, Scratch, Source, State, Turn
+from .structured import copy
+from .values import Check, Ended, First, Made, Place, Registers, Routine, Scope, Scratch, Source, State, Turn
 
 FIRST, LAST = "first", "last"
 _NO_CONSTANTS: Final[Mapping[ValueId, Payload]] = MappingProxyType({})
@@ -87,6 +88,7 @@ def _recurrence(scope: Scope, loop: Recurrence) -> tuple[bool, ...]:
     components: list[Component] = []
     places: list[Place] = []
     firsts: list[Registers | None] = []
+    copies: list[tuple[tuple[Size, ...], Place, Place]] = []
     for position, (param, result, (lies, chain)) in enumerate(zip(loop.body.params, loop.results, loop.lies(scope), strict=True)):
         shape, is_doubled = scope.shape(param), lies is Lies.TURNS
         if lies is Lies.CELLS:
@@ -97,11 +99,17 @@ def _recurrence(scope: Scope, loop: Recurrence) -> tuple[bool, ...]:
         places.append(place)
         components.append(Component(param, lies, None if lies is Lies.REGISTERS else place, chain))
         first = place.cell(0, plus(at(FIRST), Index((), -loop.first))) if lies is Lies.CELLS else place
+        if loop.is_pointwise:
+            first = scope.given(scope.kind(param), shape, First(position))
+            copies.append((shape, first, place))
         firsts.append(None if shape else scope.read(first, ()))
     doubled = tuple(component.lies is Lies.TURNS for component in components)
     turn = scope.given(Kind.I64, (), Turn(), Role.OUTPUT) if any(doubled) else None
     ended = scope.given(Kind.BOOL, (), Ended(), Role.OUTPUT) if loop.until is not None else None
     scope.facts += [plus(at(FIRST), Index((), -loop.first)), plus(scope.index_of(loop.length), times(at(LAST), -1))]
+    for shape, first, place in copies:
+        if shape:
+            copy(scope, shape, first, place)
     after = iterate(scope, loop, components, (at(FIRST), at(LAST)), firsts)
     words = [(place, item) for place, item, c in zip(places, after.items, components, strict=True) if c.lies is Lies.REGISTERS]
     for word, item in (*words, (turn, (after.turn,)), (ended, (after.ended,))):

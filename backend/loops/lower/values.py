@@ -112,6 +112,13 @@ class State:
 
 
 @dataclass(frozen=True, slots=True)
+class First:
+    """Component `place` of a loop's state before the range: given, or, after the first range, what `State` shows."""
+
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
 class Turn:
     """One i64, 0 to begin with: which of two buffers holds the state."""
 
@@ -128,7 +135,7 @@ class Made:
     place: int
 
 
-Source: TypeAlias = Given | Data | Scratch | State | Turn | Ended | Made
+Source: TypeAlias = Given | Data | Scratch | State | First | Turn | Ended | Made
 
 
 @dataclass(frozen=True, slots=True)

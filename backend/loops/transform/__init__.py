@@ -6,7 +6,7 @@ that are not scratch stay, in their order.
 
 Note [Order].  Folding makes indices affine, on which the proofs of all others rest.  Hoisting and sharing leave little enough for
 forwarding and fusion to judge; what these bring together is shared, and scratch that is only stored goes.  Loops that turn out
-to be independent are vectors before loops of one kind are fused.  Splitting comes once loops are what they will be.  What clears
+to be independent are vectors before serial ones go inside them, and before loops of one kind are fused.  Splitting comes once loops are what they will be.  What clears
 up after a transformation is done only if it has changed something.
 """
 
@@ -26,6 +26,7 @@ from . import (
     forwarding,
     fusing,
     hoisting,
+    interchanging,
     narrowing,
     sharing,
     splitting,
@@ -46,6 +47,7 @@ PIPELINE: Final[Pipeline] = (
     (dead.run, ()),
     (forwarding.run, (folding.run, *_TIDY)),
     (vectorising.run, ()),
+    (interchanging.run, (hoisting.run,)),
     (fusing.run, _TIDY),
     (contracting.run, _TIDY),
     (narrowing.run, (folding.run, *_TIDY)),

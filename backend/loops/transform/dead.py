@@ -1,4 +1,5 @@
-"""Dead code: values that nobody reads, scratch that nobody loads, stores of what is there, loops and branches that do nothing.
+"""Dead code: values that nobody reads, scratch that nobody loads, stores of what is there or is overwritten, loops and branches
+that do nothing.
 
 What may leave the program stays.  Invariant: what is stored to OUTPUT views, and which record a run leaves, is unchanged.
 """
@@ -37,6 +38,7 @@ def run(program: Program) -> Program:
         scratch = {view.name for view in program.views if view.role is Role.SCRATCH}
         idle: set[int] = set()
         _idle(program.body, idle)
+        _overwritten(program.body, idle)
         live = _Live(scratch - loaded, idle)
         live.roots(program.body)
         live.close()
@@ -66,6 +68,25 @@ def _idle(body: tuple[Statement, ...], idle: set[int]) -> set[str]:
                 for view in inside:
                     loaded.pop(view, None)
     return stored
+
+
+def _overwritten(body: tuple[Statement, ...], idle: set[int]) -> None:
+    """Note stores of an item that is stored again in the same block, with no load of the view in between, nor a way out."""
+    later: set[tuple[str, tuple[Index, ...]]] = set()
+    for statement in reversed(body):
+        for block in blocks(statement):
+            _overwritten(block, idle)
+        inside = list(walk((statement,)))
+        if any(isinstance(s, Fail | Call) or (isinstance(s, Apply) and may_fail(s)) for s in inside):
+            later.clear()
+        if isinstance(statement, Store) and statement.join is None:
+            if (statement.view, statement.indices) in later:
+                idle.add(id(statement))
+            elif statement.mask is None:
+                later.add((statement.view, statement.indices))
+            continue
+        loaded = {view for s in inside for view in loaded_views(s)}
+        later = {(view, indices) for view, indices in later if view not in loaded}
 
 
 class _Live:

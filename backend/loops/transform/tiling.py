@@ -103,9 +103,9 @@ class _Tiling:
         for statement in walk(self.program.body):
             if isinstance(statement, Fail | Call) or (isinstance(statement, Apply) and may_fail(statement)):
                 raise _NotOne
-        if self.program.name == "map":
-            return self.once()
         loops = [place for place, statement in enumerate(self.program.body) if isinstance(statement, For)]
+        if self.program.name == "map" or any(self.is_over_rows((self.program.body[place],)) for place in loops):
+            return self.once()
         if len(loops) != 1:
             raise _NotOne
         (place,) = loops
@@ -119,7 +119,7 @@ class _Tiling:
         return self.made(body, self.rows, len(levels.runs))
 
     def once(self) -> Tiled:
-        """A program that is one iteration."""
+        """A program that is one iteration, or goes through all of them at each point."""
         levels = self.levels(self.program.body)
         heights = self.heights(self.program.body)
         if len(levels.runs) != 1 or len(heights) != 1 or self.reach or self.wraps:
@@ -130,7 +130,7 @@ class _Tiling:
 
     def made(self, body: tuple[Statement, ...], rows: Index, levels: int) -> Tiled:
         program = replace(self.program, parameters=(*self.program.parameters, *PARAMETERS), body=body)
-        return Tiled(program, rows, max(1, self.reach), levels, self.wraps)
+        return Tiled(program, rows, self.reach, levels, self.wraps)
 
     def heights(self, body: tuple[Statement, ...]) -> set[Index]:
         """How many rows there are of what is stored."""
@@ -295,8 +295,11 @@ class _Tiling:
 
     def is_over_rows(self, unit: _Unit) -> bool:
         """Is it a loop over rows?"""
-        row, (first, *_) = self.row(unit), unit
-        return row is not None and isinstance(first, For) and coefficient(row, first.index) != 0
+        first = unit[0]
+        if not isinstance(first, For) or first.carried:
+            return False
+        row = self.row(unit)
+        return row is not None and coefficient(row, first.index) != 0
 
     # -------------------------------------------------------------------------------------------- writing
 

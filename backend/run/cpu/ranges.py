@@ -28,7 +28,7 @@ from ...loops.ir import MOST_VALUES, Index, Program
 from ...loops.iterations import Iteration, Phase
 from ...loops.llvm import calls_at, is_own, strides_of
 from ...loops.lower.region import Region
-from ...loops.lower.values import Check, Ended, Made, Scratch, State, Turn
+from ...loops.lower.values import Check, Ended, First, Made, Scratch, State, Turn
 from ...loops.transform.tiling import Tiled
 from ..device import Backend, Types
 from ..failures import CheckFailed, locate, outside
@@ -73,6 +73,8 @@ class Ranges:
         self.others: dict[str, NumArray] = {}
         self.buffers: dict[int, list[NumArray]] = {}
         self.views = [(view, region.sources[view.name]) for view in self.program.views]
+        self.firsts = {source.place: view.name for view, source in self.views if isinstance(source, First)}
+        """Views of the state before the range, by component."""
 
     def shape(self, sizes: Sequence[Size]) -> tuple[int, ...]:
         return tuple([self.types.number(size) for size in sizes])
@@ -120,7 +122,8 @@ class Ranges:
                     first = initial[component]
                     dtype = DTYPES[self.types.kind(traverse.results(self.phase)[component])]
                     self.buffers[component] = [room(first.shape, dtype) for _ in range(1 + doubled)]
-                    self.buffers[component][0][...] = first
+                    if component not in self.firsts:
+                        self.buffers[component][0][...] = first
                     self.arrays[view.name], *others = map(in_parts, self.buffers[component])
                     self.others.update((view.name, other) for other in others)
                 case Turn():
@@ -177,35 +180,51 @@ class Ranges:
 
     def ranges(self, first: int, last: int) -> None:
         """Iterations one after the other, each range as long as an interrupt may wait."""
-        block = _Block(self, self.threads)
-        if self.in_tiles(block, first, last):
+        if self.in_tiles(first, last):
             return
+        block = _Block(self, self.threads)
         ended = next((self.arrays[view.name] for view, source in self.views if isinstance(source, Ended)), None)
         pace = Pace(first, last, last, self.iteration.points)
         for start, stop in pace.ranges():
             self.timed(block, start, stop, pace)
             if ended is not None and ended:
                 return
+            if self.goes_on():
+                block = _Block(self, self.threads)
 
-    def in_tiles(self, block: _Block, first: int, last: int) -> bool:
+    def goes_on(self) -> bool:
+        """From the second range on the state is where the first one has left it; is it elsewhere now?"""
+        self.arrays.update((view, in_parts(self.buffers[component][0])) for component, view in self.firsts.items())
+        is_elsewhere = bool(self.firsts)
+        self.firsts = {}
+        return is_elsewhere
+
+    def in_tiles(self, first: int, last: int) -> bool:
         """Iterations in tiles of rows, where that is better."""
         tiles = self.compiled.tiled
         if tiles is None:
             return False
-        iteration, count = self.iteration, self.number(tiles.rows)
-        if count < 1:
-            return False
-        touched = sum(array.nbytes for buffers in self.buffers.values() for array in buffers)
-        rows = Rows(count, touched // count, _NANOSECONDS * iteration.functions / count, tiles.reach, tiles.levels, tiles.wraps)
-        cut = stretches_of(rows, last - first, self.threads)
+        rows = self.rows(tiles)
+        cut = None if rows.count < 1 else stretches_of(rows, last - first, self.threads)
         if cut is None:
             return False
-        local = [self.scratch(is_local=True) for _ in range(cut.bands)]
-        blocks = [self.words({**block.scratch, **own}) if own else block.words for own in local]
-        owners = block, local, self.arrays, self.buffers
-        run_tiles(self.compiled.code.address, lambda tile: blocks[tile], 2 + len(self.region.sizes), rows, cut, first, last,
-                  self.threads, owners)  # fmt: skip
+        start = first
+        while start < last:
+            stop = min(last, start + cut.turns) if self.firsts else last
+            local = [self.scratch(is_local=True) for _ in range(cut.bands)]
+            shared = self.scratch()
+            blocks = [self.words({**shared, **own}) for own in (local if any(local) else [{}])]
+            run_tiles(self.compiled.code.address, lambda tile, blocks=blocks: blocks[tile % len(blocks)],
+                      2 + len(self.region.sizes), rows, cut, start, stop, self.threads, (shared, local, self.arrays, self.buffers))
+            self.goes_on()
+            start = stop
         return True
+
+    def rows(self, tiles: Tiled) -> Rows:
+        iteration, count = self.iteration, self.number(tiles.rows)
+        touched = sum(array.nbytes for buffers in self.buffers.values() for array in buffers)
+        each = max(1, count)
+        return Rows(count, touched // each, _NANOSECONDS * iteration.functions / each, tiles.reach, tiles.levels, tiles.wraps)
 
     def cells(self, count: int, points: int = 0) -> None:
         """Cells in any order, or rows of one cell; `points`: of each, if not of an iteration."""

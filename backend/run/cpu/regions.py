@@ -24,7 +24,7 @@ from ...loops.ir import Index, Program
 from ...loops.iterations import Iteration, Phase, iteration_of, trips_of
 from ...loops.llvm import calls_of, llvm_text, words_of
 from ...loops.lower.region import Region, literals_of, lower_region
-from ...loops.lower.values import Data, Given, Unsupported
+from ...loops.lower.values import Data, First, Given, Unsupported
 from ...loops.transform import optimise, progressions, runs_in_tiles
 from ...loops.transform.progressions import Direction, Known, Progression
 from ...loops.transform.tiling import Tiled, tiled
@@ -153,6 +153,9 @@ class RegionRun:
             match self.region.sources[view.name]:
                 case Given(value):
                     array = np.asarray(memory[value])
+                case First(component):
+                    assert isinstance(self.phase, Loop)
+                    array = np.asarray(memory[self.phase.initial[component]])
                 case Data(phase):
                     if view.name not in self.constants:
                         self.constants[view.name] = np.asarray(make(phase))

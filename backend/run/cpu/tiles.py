@@ -19,6 +19,7 @@ from typing import Any, Final
 
 from ....lang.opening import KERNEL_TEXT, read_text
 from ...kernels import policy
+from ..native import native
 from .launching import Block
 from .sharing import Pieces
 
@@ -26,6 +27,11 @@ _CACHE: Final = Path("/sys/devices/system/cpu/cpu0/cache/index2/size")
 _UNKNOWN_CACHE: Final = 1 << 19
 _MOST_TURNS: Final = 16
 """Iterations of a stretch."""
+_BANDS: Final = 8
+"""Bands a thread where none sees another: they even out."""
+_BAND_NANOSECONDS: Final = 4_000.0
+_BAND_BYTES: Final = 2048
+"""What such a band takes, or touches, at least."""
 _LEAST_TURNS: Final = 3
 """Of bands that are to stay in cache: fewer gain less than cutting costs."""
 WHOLE: Final = 1 << 40
@@ -65,6 +71,8 @@ class Stretches:
 
 def stretches_of(rows: Rows, turns: int, threads: int) -> Stretches | None:
     """How to cut; None where one thread that does one iteration after the other is as good."""
+    if not rows.reach:
+        return _independent(rows, turns, threads)
     is_shared = threads > 1 and rows.nanoseconds * rows.count * min(turns, _MOST_TURNS) >= policy.CREW_NANOSECONDS
     team = threads if is_shared else 1
     slope = 2 * rows.reach * rows.levels
@@ -81,6 +89,18 @@ def stretches_of(rows: Rows, turns: int, threads: int) -> Stretches | None:
     return Stretches(bands, most)
 
 
+def _independent(rows: Rows, turns: int, threads: int) -> Stretches:
+    """Bands that see nothing of each other: some for each thread, that stay in cache and end before an interrupt waits long."""
+    each = rows.nanoseconds * rows.count
+    work = each * turns
+    least = policy.CREW_NANOSECONDS if native() is None else policy.SHARED_NANOSECONDS
+    team = threads if work >= least else 1
+    shared = min(_BANDS * team, int(work / _BAND_NANOSECONDS)) if team > 1 else 1
+    wanted = max(shared, work / policy.HEARD_NANOSECONDS, rows.bytes * rows.count / cache_bytes())
+    bands = max(1, min(-(-int(wanted) // team) * team, rows.count // max(1, _BAND_BYTES // max(1, rows.bytes))))
+    return Stretches(bands, max(1, min(turns, int(policy.HEARD_NANOSECONDS * bands / max(1.0, each)))))
+
+
 def run_tiles(address: int, block_of: Callable[[int], Any], at: int, rows: Rows, cut: Stretches, first: int, last: int,
               threads: int, owners: Any) -> None:  # fmt: skip
     """All iterations from `first` up to `last`; `block_of`: the block of words of a tile by its number among those of a launch,
@@ -90,7 +110,7 @@ def run_tiles(address: int, block_of: Callable[[int], Any], at: int, rows: Rows,
     bands = [(start, stop, inner, outer) for start, stop in pairwise(ends)]
     if not rows.wraps:
         bands[0] = (-WHOLE, bands[0][1], 0, outer)
-        bands[-1] = (bands[-1][0], WHOLE, inner, 0)
+        bands[-1] = (bands[-1][0] if len(bands) > 1 else -WHOLE, WHOLE, inner, 0)
     between = [(end, end, outer, inner) for end in (ends[:-1] if rows.wraps else ends[1:-1])]
     work = rows.nanoseconds * rows.count * cut.turns
     launches = [_tiles(address, block_of, at, tiles, threads, work) for tiles in (bands, between)]
@@ -98,7 +118,7 @@ def run_tiles(address: int, block_of: Callable[[int], Any], at: int, rows: Rows,
     for start in range(first, last, cut.turns):
         stop = min(last, start + cut.turns)
         launches[0].run((start, stop), owners)
-        if (stop - start) * levels > 1:
+        if rows.reach and (stop - start) * levels > 1:
             launches[1].run((start, stop), owners)
 
 

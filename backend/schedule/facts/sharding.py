@@ -20,9 +20,9 @@ from ....typechecker.sizes import Size
 from ...graph import traverse
 from ...graph.cells import frame_of
 from ...graph.costs import Types
+from ...graph.elementwise import merge_loop
 from ...graph.phases import AxisKind, LibraryPhase, Loop, Phase, Read, Structured, ValueId
 from ...graph.projections import IDENTITY, box_needed
-from ...kernels.loops import merge_loop
 from ...scalar.table import REDUCTIONS
 from ..plan.model import Box
 
