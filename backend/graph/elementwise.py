@@ -3,18 +3,20 @@
 The body qualifies if every phase in it is element-wise over the shape of the state and reads the state, and what was computed
 from it, at the point itself; values from outside may be read anyhow.  Nothing in it may fail.
 
-Neighbours: `passes.fusion` (makes bodies of few phases), `loops.lower.recurrences` (how such loops run), `schedule.facts.sharding`
-(cuts them), `devices.repeated` (what they take).
+Neighbours: `passes.fusion` (makes bodies of few phases), `loops.lower` (how such loops run), `schedule.facts.sharding` (cuts
+them), `devices.repeated` (what they take).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from math import prod
 
 from ...typechecker.elements import Kind
-from ...typechecker.sizes import Size
-from .phases import ApplyNode, Axis, AxisKind, Loop, Node, Read, ReadNode, Result, Structured, ValueId
+from ...typechecker.sizes import Size, number
+from ...typechecker.types import ArrayType
+from .phases import ApplyNode, Axis, AxisKind, AxisNode, Loop, Node, Read, ReadNode, Result, Structured, SubGraph, ValueId
 from .projections import IDENTITY
 
 
@@ -62,3 +64,21 @@ def merge_loop(loop: Loop, kinds: Callable[[ValueId], Kind], shapes: Callable[[V
         return None
     results = tuple(Result(r, places[v], None) for r, v in zip(loop.results, loop.body.results, strict=True))
     return Structured(loop.id, loop.span, axes, tuple(reads), tuple(body), results)
+
+
+def on_one_axis(loop: Loop, types: Mapping[ValueId, ArrayType]) -> tuple[Loop, Mapping[ValueId, ArrayType]] | None:
+    """The same of arrays whose items are side by side: a loop whose state has one axis, and the types of its values.
+
+    None: the state has one axis or none, or what is read from outside is not items in the same places, or items of rank 0."""
+    merged = merge_loop(loop, lambda value: types[value].element.kind, lambda value: types[value].shape)
+    if merged is None or len(merged.axes) < 2 or any(isinstance(node, AxisNode) for node in merged.body):
+        return None
+    shape = tuple(axis.size for axis in merged.axes)
+    for read in merged.reads:
+        if types[read.value].shape and (read.projection.stages or types[read.value].shape != shape):
+            return None
+    flat = (prod(shape, start=number(1)),)
+    values = {*(read.value for read in merged.reads if types[read.value].shape), *loop.initial, *loop.results}
+    body = replace(merged, axes=(Axis(flat[0], AxisKind.PARALLEL),))
+    alone = replace(loop, body=SubGraph(loop.body.params, (body,), loop.results))
+    return alone, {**types, **{value: replace(types[value], shape=flat) for value in values}}

@@ -20,6 +20,7 @@ from ...typechecker.types import ArrayType
 from ..graph import traverse
 from ..graph.phases import ApplyNode, Fold, Loop, Map, Structured, ValueId
 from ..graph.phases import Phase as AnyPhase
+from ..scalar.table import TRANSCENDENTAL
 
 Phase: TypeAlias = Loop | Fold | Map
 Types: TypeAlias = Mapping[ValueId, ArrayType]
@@ -27,6 +28,8 @@ _PHASE_NANOSECONDS: Final = 4_000.0
 """What a phase of a body costs by Python in each iteration, roughly."""
 _FUNCTION_NANOSECONDS: Final = 1.0
 """What a scalar function costs there at each point."""
+_HARD: Final = 6
+"""Plain functions that take as long as a transcendental one."""
 _MOST_POINTS: Final = 20_000_000
 """Points of the phases of an iteration, loops inside apart, that is no region: large phases have all threads."""
 _POINTS_A_PHASE: Final = 1 << 16
@@ -118,8 +121,10 @@ def _once(phase: AnyPhase) -> int:
 
 
 def _functions(phase: AnyPhase) -> int:
-    """Scalar functions at a point."""
-    return sum(isinstance(node, ApplyNode) for node in phase.body) if isinstance(phase, Structured) else 1
+    """Scalar functions at a point; those that are many operations count so often."""
+    if not isinstance(phase, Structured):
+        return 1
+    return sum(_HARD if node.function in TRANSCENDENTAL else 1 for node in phase.body if isinstance(node, ApplyNode))
 
 
 def _most(size: Size) -> int:

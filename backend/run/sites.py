@@ -18,10 +18,10 @@ import numpy as np
 from ...typechecker.sizes import SizeVariable, capacity
 from ..graph.phases import Fold, LibraryPhase, Loop, Map, Phase, Structured, ValueId
 from ..library.bindings import bind_library
-from .cpu.bindings import TUNING, Binding, Later, Unbound, bind
+from .cpu import CpuBackend
+from .cpu.bindings import TUNING, Binding, Later, Unbound, bind_structured
 from .cpu.kinds import DTYPES
-from .cpu.loops import LoopRun
-from .cpu.ranges import BackendOf
+from .cpu.pointwise import bind_loop
 from .cpu.regions import region_of
 from .failures import CheckFailed
 from .machine import Machine
@@ -179,8 +179,10 @@ class PhaseSite(Site):
             binding.routine = partial(_copied, self.of_nothing)
         elif isinstance(self.phase, LibraryPhase):
             bind_library(binding, self.phase)
+        elif isinstance(self.phase, Structured):
+            bind_structured(binding, self.phase, self.executed.kernel())
         else:
-            bind(binding, self.phase, self.executed.kernel())
+            raise Unbound
 
     def defined(self) -> list[int]:
         defines = getattr(self.phase, "defines", ())
@@ -202,9 +204,9 @@ class RoomSite(Site):
 class WholeSite(Site):
     """Of a phase that has others inside: by machine code for all of it where that is better than its words."""
 
-    def __init__(self, loop: LoopRun | None, backend_of: BackendOf, *arguments: Any) -> None:
+    def __init__(self, backend: CpuBackend, *arguments: Any) -> None:
         super().__init__(*arguments)
-        self.loop, self.backend_of, self.began, self.asked = loop, backend_of, 0, 0
+        self.backend, self.began, self.asked = backend, 0, 0
         self.took: float | None = None
         """What the words took, once they are native (or have had their chances)."""
         self.regional: deque[int] = deque(maxlen=2 * CHANCES)
@@ -213,14 +215,13 @@ class WholeSite(Site):
         machine, phase = self.program.machine, self.phase
         assert isinstance(phase, Loop | Map | Fold)
         machine.current = phase
-        made = None if self.loop is None else self.loop.repeat(memory, machine.number(self.loop.loop.trip))
-        region = region_of(phase)
-        is_better = made is None and region.is_better(memory, machine, machine.phases, self.took)
+        made, region = None, region_of(phase)
+        is_better = region.is_better(memory, machine, machine.phases, self.took)
         if is_better and self.is_quicker():
             began = perf_counter_ns()
-            made = region.run(memory, machine, machine.phases, self.backend_of, self.program.threads)
+            made = region.run(memory, machine, machine.phases, type(self.backend), self.program.threads)
             self.regional.append(perf_counter_ns() - began)
-        elif made is None and not is_better and self.took is not None and self.loop is None:
+        elif not is_better and self.took is not None:
             self.leave()
         if made is None:
             self.began, self.asked = perf_counter_ns(), self.program.asked
@@ -243,10 +244,9 @@ class WholeSite(Site):
         return 0
 
     def bind(self, binding: Binding) -> None:
-        turns = 0 if self.loop is None else self.loop.loop.trip.constant or 0
-        if turns < 1:
+        if not isinstance(self.phase, Loop):
             raise Unbound
-        bind(binding, self.phase, self.loop, int(turns))
+        bind_loop(binding, self.phase, region_of(self.phase), self.backend)
 
 
 def _copied(array: Any, *operands: Any) -> Any:

@@ -19,6 +19,7 @@ from ....typechecker.core import CoreGuard, Payload
 from ....typechecker.elements import Kind
 from ....typechecker.sizes import Size, SizeVariable, number
 from ....typechecker.types import ArrayType
+from ...graph.elementwise import on_one_axis
 from ...graph.phases import Constant, Fold, Loop, Map, Phase, ValueId
 from ..builder import Builder, at
 from ..ir import Index, LoopKind, Program, Role, plus, times
@@ -34,7 +35,7 @@ _NO_CONSTANTS: Final[Mapping[ValueId, Payload]] = MappingProxyType({})
 @dataclass(frozen=True, slots=True)
 class Region:
     """`sizes`: the parameters but for `first` and `last`; `sources`: what each view shows; `states`: for each component of a
-    loop's state whether it has two buffers."""
+    loop's state whether it has two buffers; `is_flat`: are arrays seen as vectors of all their items?"""
 
     program: Program
     sizes: tuple[Size, ...]
@@ -43,16 +44,25 @@ class Region:
     routines: tuple[Routine, ...]
     states: tuple[bool, ...]
     cells: bool
+    is_flat: bool = False
 
     @property
     def calls(self) -> bool:
         """Are there phases that are routines?"""
         return any(routine.phase is not None for routine in self.routines)
 
+    @property
+    def is_pointwise(self) -> bool:
+        """Does each item of a loop's state see only itself?"""
+        return any(isinstance(source, First) for source in self.sources.values())
+
 
 def lower_region(phase: Loop | Fold | Map, types: Mapping[ValueId, ArrayType], guards: Iterable[CoreGuard] = (),
-                 constants: Mapping[ValueId, Payload] = _NO_CONSTANTS) -> Region:  # fmt: skip
-    """`constants`: values of rank 0 that are literals.  Unsupported: something in it has no loops."""
+                 constants: Mapping[ValueId, Payload] = _NO_CONSTANTS, *, may_be_flat: bool = False) -> Region:  # fmt: skip
+    """`constants`: values of rank 0 that are literals; `may_be_flat`: if so, operands must have their items side by side.
+    Unsupported: something in it has no loops."""
+    flat = on_one_axis(phase, types) if may_be_flat and isinstance(phase, Loop) else None
+    phase, types = flat or (phase, types)
     scope = Scope(Builder(), types, constants, waits_for=_variables(guards))
     states = _map(scope, phase) if isinstance(phase, Map) else _recurrence(scope, recurrence_of(scope, phase))
     b = scope.b
@@ -62,7 +72,7 @@ def lower_region(phase: Loop | Fold | Map, types: Mapping[ValueId, ArrayType], g
     program = Program(type(phase).__name__.lower(), parameters, views, (*b.preamble, *b.statements), (*facts, *scope.facts))
     sources = {view.name: scope.sources.get(view.name) or _scratch(view.shape) for view in views}
     sizes = tuple(scope.parameters.values())
-    return Region(program, sizes, sources, tuple(scope.checks), tuple(scope.routines), states, isinstance(phase, Map))
+    return Region(program, sizes, sources, tuple(scope.checks), tuple(scope.routines), states, isinstance(phase, Map), flat is not None)
 
 
 def literals_of(phases: Iterable[Phase], types: Mapping[ValueId, ArrayType]) -> dict[ValueId, Payload]:

@@ -47,15 +47,11 @@ class CpuBackend:
         return run
 
     def whole(self, phase: Loop | Fold | Map, types: Types, program: Mapping[PhaseId, Phase]) -> Whole | None:
-        """Element by element in one kernel, where it is a loop of that sort, else by machine code of its own."""
-        from .loops import compile_loop_kernel
+        """By machine code of its own."""
         from .regions import region_of
 
-        kernel = compile_loop_kernel(phase, types, self.threads) if isinstance(phase, Loop) else None
-
         def run(memory: Mapping[ValueId, Any]) -> Sequence[Any] | None:
-            made = None if kernel is None else kernel.repeat(memory, types.number(kernel.loop.trip))
-            return region_of(phase).run(memory, types, program, type(self), self.threads) if made is None else made
+            return region_of(phase).run(memory, types, program, type(self), self.threads)
 
         return run
 

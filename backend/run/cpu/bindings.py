@@ -19,13 +19,12 @@ import numpy as np
 
 from ....lang.source import Span
 from ....typechecker.elements import Kind
-from ...graph.phases import Loop, Phase, ReadNode, Structured, ValueId
+from ...graph.phases import ReadNode, Structured, ValueId
 from ...kernels import policy
 from ...kernels.build import joining_body
 from ...kernels.complexes import PART
 from ...kernels.ir import Kernel
 from ...kernels.store import Code
-from ..device import Kernel as Runner
 from ..device import Types
 from ..failures import CheckFailed
 from ..native.layouts import Layouts
@@ -37,7 +36,6 @@ from .compiled import CompiledRun, layout_of
 from .gathering import Outside
 from .kinds import NumArray, start_of
 from .launching import HELPERS_PLACE, LONG_NANOSECONDS, Base, on_bases, words_of
-from .loops import LoopRun
 from .sharing import Pieces
 from .structured import compile_structured, compiled_of
 
@@ -164,22 +162,8 @@ class Binding:
         return Example(words, frozenset(range(HEAD, HEAD + self.operands)) | results, rooms, frozenset(loose), tuple(self.keep))
 
 
-def bind(binding: Binding, phase: Phase, run: Runner | LoopRun | None, turns: int = 0) -> None:
-    """What a phase (the first of a chain) does.  Unbound: there is no native way."""
-    match phase:
-        case Loop():
-            assert isinstance(run, LoopRun)
-            _loop(binding, phase, run, turns)
-        case Structured():
-            bind_structured(binding, phase, run)
-        case _:
-            raise Unbound
-
-
-# ------------------------------------------------------------------------------------------ structured phases
-
-
 def bind_structured(binding: Binding, phase: Structured, run: Any = None) -> None:
+    """What a structured phase (the first of a chain) does.  Unbound: there is no native way."""
     types = binding.types
     run = run or compile_structured(phase, types.kind, types.number, binding.threads)
     owner = compiled_of(run)
@@ -227,13 +211,12 @@ class Fault:
 
 
 def bind_kernel(
-    binding: Binding, run: CompiledRun, operands: Sequence[tuple[NumArray, Base]], made: Sequence[tuple[ValueId, Kind]],
-    turns: int = 0,
-) -> None:  # fmt: skip
+    binding: Binding, run: CompiledRun, operands: Sequence[tuple[NumArray, Base]], made: Sequence[tuple[ValueId, Kind]]
+) -> None:
     """The launch of a kernel that makes these results; of those in parts (complex ones), and of what joins these."""
     split = run.body.split
     if not split:
-        _launch(binding, run, operands, [(value, None) for value, _ in made], turns)
+        _launch(binding, run, operands, [(value, None) for value, _ in made])
         return
     plain = copy(run)
     plain.body = replace(run.body, split=frozenset())
@@ -244,7 +227,7 @@ def bind_kernel(
         if is_split:
             whole.append((value, kind, len(targets)))
         targets += [(None, None), (None, None)] if is_split else [(value, None)]
-    parts = _launch(binding, plain, operands, targets, turns)
+    parts = _launch(binding, plain, operands, targets)
     for value, kind, first in whole:
         pair = parts[first : first + 2]
         body, kinds = joining_body(kind), [PART[kind]] * 2
@@ -255,7 +238,7 @@ def bind_kernel(
 
 def _launch(
     binding: Binding, run: CompiledRun, operands: Sequence[tuple[NumArray, Base]],
-    targets: Sequence[tuple[ValueId | None, int | None]], turns: int = 0,
+    targets: Sequence[tuple[ValueId | None, int | None]],
 ) -> list[tuple[NumArray, Base]]:  # fmt: skip
     """The kernel for these operands; where its results lie (those of no value are rooms), and arrays that lie so."""
     bound = _bound(binding, run, [array for array, _ in operands])
@@ -268,7 +251,7 @@ def _launch(
         for (value, _), (shape, dtype) in zip(targets, made, strict=True)
     ]
     rows = results if bound.partials == 1 else [binding.room((bound.partials, *shape), dtype) for shape, dtype in made]
-    binding.share(bound.pieces(turns), [*bases, *((row, 0) for row in rows)])
+    binding.share(bound.pieces, [*bases, *((row, 0) for row in rows)])
     binding.kernels.append(bound.kernel)
     for place, (row, result) in enumerate(zip(rows, results, strict=True)):
         if row != result:
@@ -288,14 +271,6 @@ def _bound(binding: Binding, run: CompiledRun, arrays: Sequence[NumArray]) -> Bo
         found = run.bind(found, arrays)
     run.kept[key] = found
     return binding.ready(found, Bound)
-
-
-def _loop(binding: Binding, phase: Loop, run: LoopRun, turns: int) -> None:
-    count = len(phase.initial)
-    operands = [binding.view(value, np.asarray) for value in phase.initial]
-    operands += [binding.view(value, view) for value, view in run.views[count:]]
-    bind_kernel(binding, run, operands, [(value, binding.types.kind(value)) for value in phase.results], turns)
-    binding.fault = Fault(run, binding.kernels[0], phase.span)
 
 
 def distances(array: NumArray) -> NumArray:

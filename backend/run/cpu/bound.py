@@ -13,11 +13,9 @@ from typing import Any
 import numpy as np
 
 from ...kernels.ir import Kernel
-from ...kernels.kept import Kept
 from ...kernels.store import address_of
 from ...loops.written import Joining
 from ..native import native
-from .cuts import Made
 from .kinds import NumArray, start_of
 from .launching import Block
 from .packing import Pack
@@ -45,24 +43,12 @@ class Bound:
     combine: tuple[int, ...] = ()
     back: tuple[int, ...] | None = field(init=False)
     """The order of the program's axes among those of the loops; None: they are the same."""
-    made: Kept[Pieces] = field(default_factory=lambda: Kept(16))
+    pieces: Pieces = field(init=False)
 
     def __post_init__(self) -> None:
         back = tuple(sorted(range(len(self.order)), key=self.order.__getitem__))
         object.__setattr__(self, "back", None if back == tuple(range(len(back))) else back)
-
-    def pieces(self, turns: int = 0) -> Pieces:
-        """`turns`: how often a repeated body."""
-        return self.made.get(turns) or self.made.put(turns, (), self._pieces(turns))
-
-    def _pieces(self, turns: int) -> Pieces:
-        blocks = Made(len(self.blocks), lambda place: self.repeated(self.blocks[place], turns)) if turns else self.blocks
-        return Pieces(self.address, blocks, self.bases, self.threads, self.duration * max(1, turns))
-
-    def repeated(self, block: Block, turns: int) -> Block:
-        words = list(block.words)
-        words[2 * self.kernel.axes + self.kernel.trip] = turns
-        return Block(words, block.addresses)
+        object.__setattr__(self, "pieces", Pieces(self.address, self.blocks, self.bases, self.threads, self.duration))
 
     def joining(self, place: int) -> Pieces:
         """What joins the partial results of result number `place`; its bases are these and the result."""

@@ -236,10 +236,10 @@ class CompiledRun:
             made.append(room(shape, dtype))
         return made
 
-    def call(self, bound: Bound, arrays: Sequence[NumArray], results: Sequence[NumArray], turns: int = 0) -> None:
-        """Run every piece; `turns`: how often a repeated body.  CheckFailed: the first failure in the order of the pieces."""
+    def call(self, bound: Bound, arrays: Sequence[NumArray], results: Sequence[NumArray]) -> None:
+        """Run every piece.  CheckFailed: the first failure in the order of the pieces."""
         addresses = [start_of(array) for array in (*arrays, *results)]
-        code, word = bound.pieces(turns).outcome(addresses, (arrays, results))
+        code, word = bound.pieces.outcome(addresses, (arrays, results))
         if code:
             self.fail(bound.kernel, code - 1, word)
 

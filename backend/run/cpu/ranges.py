@@ -28,7 +28,7 @@ from ...loops.ir import MOST_VALUES, Index, Program
 from ...loops.iterations import Iteration, Phase
 from ...loops.llvm import calls_at, is_own, strides_of
 from ...loops.lower.region import Region
-from ...loops.lower.values import Check, Ended, First, Made, Scratch, State, Turn
+from ...loops.lower.values import Check, Ended, Made, Scratch, State, Turn
 from ...loops.transform.tiling import Tiled
 from ..device import Backend, Types
 from ..failures import CheckFailed, locate, outside
@@ -36,9 +36,10 @@ from ..failures import iteration_of as label_of
 from ..pool import room
 from ..team import run_boxes
 from .kinds import DTYPES, NumArray, start_of
+from .launching import Block
 from .scalars import implementation
 from .sharing import Pieces
-from .tiles import WHOLE, Rows, run_tiles, stretches_of
+from .tiles import WHOLE, Rows, bands_of, run_tiles, stretches_of
 
 BackendOf: TypeAlias = Callable[[int], Backend]
 """A back end by how many threads it has."""
@@ -73,8 +74,6 @@ class Ranges:
         self.others: dict[str, NumArray] = {}
         self.buffers: dict[int, list[NumArray]] = {}
         self.views = [(view, region.sources[view.name]) for view in self.program.views]
-        self.firsts = {source.place: view.name for view, source in self.views if isinstance(source, First)}
-        """Views of the state before the range, by component."""
 
     def shape(self, sizes: Sequence[Size]) -> tuple[int, ...]:
         return tuple([self.types.number(size) for size in sizes])
@@ -122,8 +121,7 @@ class Ranges:
                     first = initial[component]
                     dtype = DTYPES[self.types.kind(traverse.results(self.phase)[component])]
                     self.buffers[component] = [room(first.shape, dtype) for _ in range(1 + doubled)]
-                    if component not in self.firsts:
-                        self.buffers[component][0][...] = first
+                    self.buffers[component][0][...] = first
                     self.arrays[view.name], *others = map(in_parts, self.buffers[component])
                     self.others.update((view.name, other) for other in others)
                 case Turn():
@@ -139,6 +137,11 @@ class Ranges:
         return tuple(self.buffers[component][turn * (len(self.buffers[component]) - 1)] for component in sorted(self.buffers))
 
     def words(self, scratch: Mapping[str, NumArray]) -> Any:
+        return self.placed(scratch)[0]
+
+    def placed(self, scratch: Mapping[str, NumArray]) -> tuple[Any, dict[str, int]]:
+        """The words of a call, and where in them the address of each view is."""
+        places: dict[str, int] = {}
         block = (ctypes.c_int64 * self.compiled.words)()
         place = 2
         for size in self.region.sizes:
@@ -153,7 +156,7 @@ class Ranges:
                 continue
             array = self.arrays.get(view.name)
             array = scratch[view.name] if array is None else array
-            block[place] = start_of(array)
+            block[place], places[view.name] = start_of(array), place
             strides = list(array.strides)
             if view.name in self.others:  # two buffers are one view, wherever they lie
                 strides.insert(0, start_of(self.others[view.name]) - block[place])
@@ -161,7 +164,7 @@ class Ranges:
             for stride in strides[: strides_of(view)]:
                 block[place] = stride
                 place += 1
-        return block
+        return block, places
 
     def number(self, form: Index) -> int:
         """A form in sizes."""
@@ -180,26 +183,17 @@ class Ranges:
 
     def ranges(self, first: int, last: int) -> None:
         """Iterations one after the other, each range as long as an interrupt may wait."""
-        if self.in_tiles(first, last):
-            return
         block = _Block(self, self.threads)
+        if self.in_tiles(block, first, last):
+            return
         ended = next((self.arrays[view.name] for view, source in self.views if isinstance(source, Ended)), None)
         pace = Pace(first, last, last, self.iteration.points)
         for start, stop in pace.ranges():
             self.timed(block, start, stop, pace)
             if ended is not None and ended:
                 return
-            if self.goes_on():
-                block = _Block(self, self.threads)
 
-    def goes_on(self) -> bool:
-        """From the second range on the state is where the first one has left it; is it elsewhere now?"""
-        self.arrays.update((view, in_parts(self.buffers[component][0])) for component, view in self.firsts.items())
-        is_elsewhere = bool(self.firsts)
-        self.firsts = {}
-        return is_elsewhere
-
-    def in_tiles(self, first: int, last: int) -> bool:
+    def in_tiles(self, block: _Block, first: int, last: int) -> bool:
         """Iterations in tiles of rows, where that is better."""
         tiles = self.compiled.tiled
         if tiles is None:
@@ -208,23 +202,34 @@ class Ranges:
         cut = None if rows.count < 1 else stretches_of(rows, last - first, self.threads)
         if cut is None:
             return False
-        start = first
-        while start < last:
-            stop = min(last, start + cut.turns) if self.firsts else last
-            local = [self.scratch(is_local=True) for _ in range(cut.bands)]
-            shared = self.scratch()
-            blocks = [self.words({**shared, **own}) for own in (local if any(local) else [{}])]
-            run_tiles(self.compiled.code.address, lambda tile, blocks=blocks: blocks[tile % len(blocks)],
-                      2 + len(self.region.sizes), rows, cut, start, stop, self.threads, (shared, local, self.arrays, self.buffers))
-            self.goes_on()
-            start = stop
+        local = [self.scratch(is_local=True) for _ in range(cut.bands)]
+        blocks = [self.words({**block.scratch, **own}) if own else block.words for own in local]
+        owners = block, local, self.arrays, self.buffers
+        run_tiles(self.compiled.code.address, lambda tile: blocks[tile], 2 + len(self.region.sizes), rows, cut, first, last,
+                  self.threads, owners)  # fmt: skip
         return True
+
+    def pieces(self, places: Mapping[str, int], trips: int) -> tuple[Pieces, int]:
+        """Bands of rows that see nothing of each other in one launch, and how many iterations it does at most; its first two
+        bases are the bounds of these, others those of views."""
+        tiles, (words, at) = self.compiled.tiled, self.placed({})
+        address, given = self.compiled.code.address, [(0, (0, 0)), (1, (1, 0)), *((at[name], (place, 0)) for name, place in places.items())]
+        if tiles is None:
+            return Pieces(address, [Block(list(words), given)], 2 + len(places), 1, trips * self.iteration.functions), trips
+        rows, where = self.rows(tiles), 2 + len(self.region.sizes)
+        cut = stretches_of(rows, trips, self.threads)
+        assert cut is not None, "rows see nothing of each other"
+        blocks = [Block([*words[:where], *tile, *words[where + 4 :]], given) for tile in bands_of(rows, cut)[0]]
+        return Pieces(address, blocks, 2 + len(places), self.threads, rows.nanoseconds * rows.count * cut.turns), cut.turns
 
     def rows(self, tiles: Tiled) -> Rows:
         iteration, count = self.iteration, self.number(tiles.rows)
         touched = sum(array.nbytes for buffers in self.buffers.values() for array in buffers)
-        each = max(1, count)
-        return Rows(count, touched // each, _NANOSECONDS * iteration.functions / each, tiles.reach, tiles.levels, tiles.wraps)
+        each, time = max(1, count), _NANOSECONDS * iteration.functions
+        if self.region.is_pointwise:
+            touched = sum(self.arrays[view.name].nbytes for view, source in self.views if isinstance(source, State))
+            time /= 2  # what iterations hand on is in registers
+        return Rows(count, touched // each, time / each, tiles.reach, tiles.levels, tiles.wraps)
 
     def cells(self, count: int, points: int = 0) -> None:
         """Cells in any order, or rows of one cell; `points`: of each, if not of an iteration."""

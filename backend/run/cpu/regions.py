@@ -13,6 +13,7 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
+from ...graph.elementwise import merge_loop
 from ...graph.phases import Constant, Loop, Map, PhaseId, ValueId
 from ...graph.phases import Phase as AnyPhase
 from ...kernels import policy
@@ -25,7 +26,7 @@ from ...loops.iterations import Iteration, Phase, iteration_of, trips_of
 from ...loops.llvm import calls_of, llvm_text, words_of
 from ...loops.lower.region import Region, literals_of, lower_region
 from ...loops.lower.values import Data, First, Given, Unsupported
-from ...loops.transform import optimise, progressions, runs_in_tiles
+from ...loops.transform import collapsing, optimise, progressions, runs_in_tiles
 from ...loops.transform.progressions import Direction, Known, Progression
 from ...loops.transform.tiling import Tiled, tiled
 from ..device import Types
@@ -34,8 +35,8 @@ from .ranges import BackendOf, Compiled, Ranges
 from .sharing import Pieces
 
 Phases: TypeAlias = Mapping[PhaseId, AnyPhase]
-Key: TypeAlias = tuple[tuple[bool, ...], tuple[tuple[str, Known], ...]]
-"""What code depends on: which arrays have neighbours side by side, and which index vectors count."""
+Key: TypeAlias = tuple[tuple[tuple[bool, bool], ...], tuple[tuple[str, Known], ...]]
+"""What code depends on: which arrays have neighbours and rows side by side, and which index vectors count."""
 _LAUNCH_NANOSECONDS: Final = 500.0
 """What one costs in a native program."""
 _CALL_NANOSECONDS: Final = 2_500.0
@@ -76,6 +77,12 @@ class RegionRun:
     codes: dict[Key, tuple[Program, Tiled | None, LoopCode]] = field(default_factory=dict)
     constants: dict[str, NumArray] = field(default_factory=dict)
     estimated: Iteration | None = None
+    pointwise: bool | None = None
+    strided: RegionRun | None = None
+    """For operands whose items are not side by side, if this is for others."""
+    may_be_flat: bool = True
+    launches: Kept[tuple[Pieces, int]] = field(default_factory=lambda: Kept(16))
+    """Of loops whose items see only themselves (`pointwise`)."""
     single: tuple[str, ...] = ()
     """Views of single indices."""
     called: frozenset[str] = frozenset()
@@ -89,7 +96,7 @@ class RegionRun:
     def lower(self, types: Types, program: Phases) -> None:
         self.asked = True
         try:
-            self.region = lower_region(self.phase, types.types, types.guards, literals_of(program.values(), types.types))
+            self.region = lower_region(self.phase, types.types, types.guards, literals_of(program.values(), types.types), may_be_flat=self.may_be_flat)
             self.single = progressions.single(self.region.program)
             self.called = frozenset(box.view for call in calls_of(self.region.program) for box in call.boxes)
         except Unsupported as unsupported:
@@ -113,11 +120,14 @@ class RegionRun:
             return None
         arrays = self.inputs(memory, lambda constant: backend_of(1).constant(constant, types))
         if arrays is None:
-            return None
-        sizes = dict(zip(self.region.program.parameters[2:], map(types.number, self.region.sizes), strict=True))
-        compiled = self.code(arrays, sizes, trips * iteration.by_phases)
+            return self.for_strided().run(memory, types, program, backend_of, threads) if self.region.is_flat else None
+        compiled = self.code(arrays, self.sizes(types), trips * iteration.by_phases)
         if compiled is None:
             return None
+        if self.region.is_pointwise and isinstance(self.phase, Loop):
+            from .pointwise import repeated
+
+            return repeated(self, self.phase, compiled, arrays, types, trips, threads)
         return Ranges(self.phase, iteration, self.region, compiled, arrays, types, backend_of, threads).results(memory, trips)
 
     def is_one(self, region: Region, iteration: Iteration) -> bool:
@@ -132,6 +142,8 @@ class RegionRun:
         """Better than what takes so many nanoseconds, or (before that is known) one native launch a phase and iteration?"""
         if self.reason or policy.mode() is policy.Mode.OFF or not is_installed():
             return False
+        if isinstance(self.phase, Loop) and self.is_pointwise(self.phase, types):
+            return True  # its next run is a launch of its own
         trips, iteration = trips_of(self.phase, memory, types.number), self.iteration(types)
         least = trips * iteration.phases * _LAUNCH_NANOSECONDS if drafted is None else drafted
         if least < _STEP_NANOSECONDS:
@@ -145,8 +157,25 @@ class RegionRun:
             return False  # they may be native, too
         return drafted is None or _STEP_NANOSECONDS + trips * calls * _CALL_NANOSECONDS < drafted
 
-    def inputs(self, memory: Mapping[ValueId, Any], make: Callable[[Constant], Any]) -> dict[str, NumArray] | None:
-        """The arrays of views that are only read, by view; None if one is not what its type says."""
+    def for_strided(self) -> RegionRun:
+        self.strided = self.strided or RegionRun(self.phase, may_be_flat=False)
+        return self.strided
+
+    def sizes(self, types: Types) -> dict[str, int]:
+        """The program's parameters, but for the range."""
+        assert self.region is not None
+        return dict(zip(self.region.program.parameters[2:], map(types.number, self.region.sizes), strict=True))
+
+    def is_pointwise(self, loop: Loop, types: Types) -> bool:
+        """Does each item of the state see only itself?"""
+        if self.pointwise is None:
+            self.pointwise = merge_loop(loop, types.kind, lambda value: types.types[value].shape) is not None
+        return self.pointwise
+
+    def inputs(self, memory: Mapping[ValueId, Any], make: Callable[[Constant], Any], *, are_copied: bool = True
+               ) -> dict[str, NumArray] | None:  # fmt: skip
+        """The arrays of views that are only read, by view; None if one is not what its type says, or the region wants.  `are_copied`: may small ones
+        be copies in rows?"""
         assert self.region is not None
         arrays: dict[str, NumArray] = {}
         for view in self.region.program.views:
@@ -162,11 +191,16 @@ class RegionRun:
                     array = self.constants[view.name]
                 case _:
                     continue
+            if self.region.is_flat and array.ndim:
+                if not array.flags.c_contiguous:
+                    return None
+                array = array.reshape(-1)
             if array.dtype.kind == "c":
                 array = in_parts(array)
             if array.dtype != DTYPES[view.kind] or array.ndim != len(view.shape):
                 return None
-            if array.nbytes <= _COPIED and isinstance(self.phase, Loop) and not is_unit(array) and view.name not in self.called:
+            is_small = are_copied and array.nbytes <= _COPIED and not self.region.is_pointwise
+            if is_small and isinstance(self.phase, Loop) and not is_unit(array) and view.name not in self.called:
                 array = np.ascontiguousarray(array)
             arrays[view.name] = array
         return arrays
@@ -179,9 +213,11 @@ class RegionRun:
             item = single_index(int(arrays[name]), sizes)
             if item is not None:
                 counted[name] = item
-        key: Key = (tuple(flags.values()), tuple(counted.items()))
+        packed = {view.name for view in self.region.program.views} - {name for name, array in arrays.items() if not is_packed(array)}
+        layout = tuple((flag, name in packed) for name, flag in flags.items())
+        key: Key = (layout, tuple(counted.items()))
         if key not in self.codes and len(self.codes) >= _MOST_VARIANTS:
-            counted, key = {}, (tuple(flags.values()), ())
+            counted, key = {}, (layout, ())
         if key in self.compiled:
             return self.compiled[key]
         if key not in self.codes:
@@ -190,6 +226,7 @@ class RegionRun:
             program = optimise(progressions.run(replace(program, views=views), counted))
             tiles = tiled(program) if self.has_rows else None
             program = program if tiles is None else tiles.program
+            program = collapsing.run(program, packed)
             self.codes[key] = program, tiles, LoopCode(llvm_text(program, vector_bytes()))
         program, tiles, code = self.codes[key]
         if not policy.is_worth(code, nanoseconds):
@@ -227,6 +264,11 @@ def single_index(item: int, sizes: Mapping[str, int]) -> Index | None:
 def is_unit(array: NumArray) -> bool:
     """Are neighbours along the last axis side by side?"""
     return not array.ndim or array.shape[-1] <= 1 or array.strides[-1] == array.itemsize
+
+
+def is_packed(array: NumArray) -> bool:
+    """Do the rows lie one after the other?"""
+    return array.ndim > 1 and is_unit(array) and (array.shape[-2] <= 1 or array.strides[-2] == array.shape[-1] * array.itemsize)
 
 
 _runs: Kept[RegionRun] = Kept(256)

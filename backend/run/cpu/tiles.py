@@ -29,6 +29,8 @@ _MOST_TURNS: Final = 16
 """Iterations of a stretch."""
 _BANDS: Final = 8
 """Bands a thread where none sees another: they even out."""
+_LONG_BANDS: Final = 4
+"""The same where Python hands them out."""
 _BAND_NANOSECONDS: Final = 4_000.0
 _BAND_BYTES: Final = 2048
 """What such a band takes, or touches, at least."""
@@ -95,8 +97,9 @@ def _independent(rows: Rows, turns: int, threads: int) -> Stretches:
     work = each * turns
     least = policy.CREW_NANOSECONDS if native() is None else policy.SHARED_NANOSECONDS
     team = threads if work >= least else 1
-    shared = min(_BANDS * team, int(work / _BAND_NANOSECONDS)) if team > 1 else 1
-    wanted = max(shared, work / policy.HEARD_NANOSECONDS, rows.bytes * rows.count / cache_bytes())
+    bands = _BANDS if work < policy.LONG_NANOSECONDS else _LONG_BANDS
+    shared = min(bands * team, int(work / _BAND_NANOSECONDS)) if team > 1 else 1
+    wanted = max(shared, work / policy.HEARD_NANOSECONDS, rows.bytes * rows.count / cache_bytes() / 2)
     bands = max(1, min(-(-int(wanted) // team) * team, rows.count // max(1, _BAND_BYTES // max(1, rows.bytes))))
     return Stretches(bands, max(1, min(turns, int(policy.HEARD_NANOSECONDS * bands / max(1.0, each)))))
 
@@ -105,12 +108,8 @@ def run_tiles(address: int, block_of: Callable[[int], Any], at: int, rows: Rows,
               threads: int, owners: Any) -> None:  # fmt: skip
     """All iterations from `first` up to `last`; `block_of`: the block of words of a tile by its number among those of a launch,
     `at`: where the bounds of rows are in it."""
-    ends = [rows.count * band // cut.bands for band in range(cut.bands + 1)]
     inner, outer = rows.reach, -rows.reach
-    bands = [(start, stop, inner, outer) for start, stop in pairwise(ends)]
-    if not rows.wraps:
-        bands[0] = (-WHOLE, bands[0][1], 0, outer)
-        bands[-1] = (bands[-1][0] if len(bands) > 1 else -WHOLE, WHOLE, inner, 0)
+    bands, ends = bands_of(rows, cut)
     between = [(end, end, outer, inner) for end in (ends[:-1] if rows.wraps else ends[1:-1])]
     work = rows.nanoseconds * rows.count * cut.turns
     launches = [_tiles(address, block_of, at, tiles, threads, work) for tiles in (bands, between)]
@@ -120,6 +119,16 @@ def run_tiles(address: int, block_of: Callable[[int], Any], at: int, rows: Rows,
         launches[0].run((start, stop), owners)
         if rows.reach and (stop - start) * levels > 1:
             launches[1].run((start, stop), owners)
+
+
+def bands_of(rows: Rows, cut: Stretches) -> tuple[list[tuple[int, int, int, int]], list[int]]:
+    """The bounds of each band with their steps, and where bands end."""
+    ends = [rows.count * band // cut.bands for band in range(cut.bands + 1)]
+    bands = [(start, stop, rows.reach, -rows.reach) for start, stop in pairwise(ends)]
+    if not rows.wraps:
+        bands[0] = (-WHOLE, bands[0][1], 0, -rows.reach)
+        bands[-1] = (-WHOLE if len(bands) == 1 else ends[-2], WHOLE, rows.reach, 0)
+    return bands, ends
 
 
 def _tiles(address: int, block_of: Callable[[int], Sequence[int]], at: int, tiles: Sequence[tuple[int, int, int, int]],

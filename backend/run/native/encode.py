@@ -21,7 +21,6 @@ from ...graph.cells import is_unread
 from ...graph.phases import Constant, Fold, Input, LibraryPhase, Loop, Map, Output, Phase, Print, ValueId
 from ..cpu import CpuBackend
 from ..cpu.kinds import DTYPES, NumArray, start_of
-from ..cpu.loops import compile_loop_kernel
 from ..failures import CheckFailed, iteration_of, locate
 from ..machine import Machine
 from ..pool import Lease
@@ -254,10 +253,9 @@ class _Encoder:
         self.inside = phase
         place, sites = 0, list[WholeSite]()
         if isinstance(phase, Loop | Map | Fold):
-            loop = compile_loop_kernel(phase, self.machine, self.backend.threads) if isinstance(phase, Loop) else None
 
             def make(*given: Any) -> Site:
-                sites.append(WholeSite(loop, type(self.backend), *given))
+                sites.append(WholeSite(self.backend, *given))
                 return sites[0]
 
             operands = tuple(dict.fromkeys(value for value in traverse.uses(phase) if value in self.values))
