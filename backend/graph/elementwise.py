@@ -66,12 +66,12 @@ def merge_loop(loop: Loop, kinds: Callable[[ValueId], Kind], shapes: Callable[[V
     return Structured(loop.id, loop.span, axes, tuple(reads), tuple(body), results)
 
 
-def on_one_axis(loop: Loop, types: Mapping[ValueId, ArrayType]) -> tuple[Loop, Mapping[ValueId, ArrayType]] | None:
+def on_one_axis(loop: Loop, merged: Structured, types: Mapping[ValueId, ArrayType]
+                ) -> tuple[Loop, Mapping[ValueId, ArrayType]] | None:  # fmt: skip
     """The same of arrays whose items are side by side: a loop whose state has one axis, and the types of its values.
 
     None: the state has one axis or none, or what is read from outside is not items in the same places, or items of rank 0."""
-    merged = merge_loop(loop, lambda value: types[value].element.kind, lambda value: types[value].shape)
-    if merged is None or len(merged.axes) < 2 or any(isinstance(node, AxisNode) for node in merged.body):
+    if len(merged.axes) < 2 or any(isinstance(node, AxisNode) for node in merged.body):
         return None
     shape = tuple(axis.size for axis in merged.axes)
     for read in merged.reads:

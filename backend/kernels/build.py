@@ -48,7 +48,6 @@ class Body:
     results: tuple[Result, ...]
     coordinates: frozenset[int]
     transcendental: int
-    steps: tuple[tuple[int, int], ...] = ()
     split: frozenset[int] = frozenset()
 
     @property
@@ -311,8 +310,6 @@ def build_kernel(body: Body, nest: Nest, operands: Sequence[Kind], vector_bytes:
         while nest.sizes[-1] % lanes:  # what fills no vector would not be streamed, in lines that are
             lanes //= 2
     scalars = len(body.sizes)
-    if body.steps:
-        return Kernel(nest.form, axes, lanes, rows, scalars + 1, nodes, body.results, stores, body.steps, scalars)
     return Kernel(nest.form, axes, lanes, rows, scalars, nodes, body.results, stores)
 
 
@@ -331,10 +328,10 @@ def _step(stride: int, bytes: int) -> Step:
 
 def _lanes(body: Body, vector_bytes: int) -> int:
     """Elements a vector: two registers of the widest kind, one where many values are alive at once."""
-    used = used_nodes(body.nodes, (*(n for r in body.results for n in r.roots), *(node for step in body.steps for node in step)))
+    used = used_nodes(body.nodes, [n for r in body.results for n in r.roots])
     widest = max(body.kinds[place].bytes for place in used)
     lanes = 2 * vector_bytes // widest
-    if vector_bytes >= 64 and widest == 4 and body.transcendental >= _WAITING and not body.steps:
+    if vector_bytes >= 64 and widest == 4 and body.transcendental >= _WAITING:
         return 2 * lanes
     return max(2, lanes // 2 if _most_alive(body) > (_REGISTERS if vector_bytes < 64 else _MANY_REGISTERS) else lanes)
 

@@ -20,7 +20,7 @@ _MOST: Final = 160
 
 def with_flat_rows(kernel: Kernel, nest: Nest) -> Kernel:
     """The kernel for rows of just this length, if they are short and lie in memory as they should."""
-    if kernel.form is not Form.MAP or kernel.steps or len(nest.sizes) < 2:
+    if kernel.form is not Form.MAP or len(nest.sizes) < 2:
         return kernel
     length = nest.sizes[-1]
     if any(row.kind.is_complex for row in kernel.operands) or any(r.kind.is_complex for r in kernel.results):

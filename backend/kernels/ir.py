@@ -162,9 +162,6 @@ class Result:
 class Kernel:
     """`lanes`: elements of a vector, a power of two, at most `LANES`.
 
-    With `steps` the body is repeated as often as scalar number `trip` says, the state in registers: each pair is a `Load`, the
-    state's first value, and the node that is its next one; results are such loads, and mean the last values.
-
     With `length` the last axis is of just this length: at most `LANES` items side by side to be reduced (ALONG, `short_rows`), or
     a few to be done for many rows at once (MAP, `flat_maps`)."""
 
@@ -176,8 +173,6 @@ class Kernel:
     body: tuple[Node, ...]
     results: tuple[Result, ...]
     stores: Stores = Stores.PLAIN
-    steps: tuple[tuple[int, int], ...] = ()
-    trip: int = -1
     length: int = 0
 
     @property

@@ -101,11 +101,6 @@ def _an_item(function: str, kind: Kind) -> float:
     return PLAIN if function == "div" and kind is Kind.F64 else CALLED
 
 
-def is_worthwhile_to_repeat(kernel: Code, body: Body, points: int, turns: int) -> bool:
-    """The same of a loop, whose body costs NumPy a few calls a turn."""
-    return is_worth(kernel, turns * (2_000 + 800 * body.operations + saving(body, points)))
-
-
 def is_worth(code: Code, nanoseconds: float) -> bool:
     """Should a run that code shortens by so much use it?  (Asking counts as a run.)"""
     from .store import address_of, is_ready, is_stored

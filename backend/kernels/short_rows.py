@@ -25,7 +25,7 @@ _SHORTEST: Final = 6
 def with_short_rows(kernel: Kernel, nest: Nest, registers: int) -> Kernel:
     """The kernel for rows of just this length, if they are short and lie in memory as they should."""
     length = nest.sizes[-1]
-    if kernel.form is not Form.ALONG or kernel.steps or length > LANES or len(nest.sizes) < 2 or nest.sizes[-2] < _CELLS:
+    if kernel.form is not Form.ALONG or length > LANES or len(nest.sizes) < 2 or nest.sizes[-2] < _CELLS:
         return kernel
     for operand in kernel.operands:
         if operand.kind.is_complex or (operand.moves[-1] and (operand.step is not Step.UNIT or operand.kind.bytes < _MASKED)):

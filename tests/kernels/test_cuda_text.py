@@ -18,17 +18,17 @@ from rho.backend.graph.phases import Loop, Structured, ValueId
 from rho.backend.kernels import nvrtc_leaf
 from rho.backend.kernels.build import build_body, build_kernel
 from rho.backend.kernels.ir import Form, Kernel
-from rho.backend.kernels.loops import build_loop, merge_loop
 from rho.backend.kernels.nest import plan_nest
 from rho.backend.loops.card_keyed import Form as Keyed
 from rho.backend.loops.card_keyed import card_keyed
 from rho.backend.loops.cuda import CudaText, cuda_text
 from rho.backend.loops.cuda.text import PRELUDE
 from rho.backend.loops.lower.cards import card_kernel
-from rho.backend.run.cpu.kinds import DTYPES, FILLS
-from rho.backend.run.cuda.launching import Launch, compile_structured
-from rho.backend.run.cuda.layouts import compile_reading
+from rho.backend.run.cpu.kinds import DTYPES
+from rho.backend.run.cuda.launching import compile_structured
 from rho.backend.run.cuda.modules import Modules
+from rho.backend.run.cuda.regions import nests_of
+from rho.backend.run.device import Types
 from rho.lang.diagnostics import RhoError
 from rho.tests.backend import cuda_stub
 from rho.tests.backend.differential import checked
@@ -136,7 +136,9 @@ def texts_of(program: str, n: int, r: int, c: int) -> Iterator[CudaText]:
             run = compile_structured(cuda_stub, modules, one, kind, lambda size: size.evaluate(sizes), lambda v, o: ())
             launch = getattr(run, "__self__", None)
         elif isinstance(one, Loop):
-            launch = loop_launch(one, kind, types, sizes, modules)
+            _, program = nests_of(one, Types(types, sizes, bound.graph.guards))
+            if program is not None:
+                yield cuda_text(program)
         if launch is None:
             continue
         strides = []
@@ -144,21 +146,6 @@ def texts_of(program: str, n: int, r: int, c: int) -> Iterator[CudaText]:
             shape = tuple(size.evaluate(sizes) for size in types[value].shape)
             strides.append(reading(cuda_stub.empty(shape, DTYPES[kind(value)])).strides)
         yield launch.bound(strides).text
-
-
-def loop_launch(loop: Loop, kind: object, types: object, sizes: object, modules: Modules) -> Launch | None:
-    turn = merge_loop(loop, kind, lambda value: types[value].shape)  # type: ignore[arg-type, index]
-    body = None if turn is None else build_loop(turn)
-    if turn is None or body is None:
-        return None
-    space = tuple(axis.size.evaluate(sizes) for axis in turn.axes)  # type: ignore[arg-type]
-    if 0 in space:
-        return None
-    reads = [
-        (one.value, compile_reading(cuda_stub, one.projection, space, FILLS[kind(one.value)], lambda s: s.evaluate(sizes)))  # type: ignore[operator, arg-type]
-        for one in turn.reads
-    ]
-    return Launch(cuda_stub, modules, body, reads, space, [kind(one.value) for one in turn.reads], [0] * len(body.sizes), None)  # type: ignore[operator]
 
 
 def together(texts: list[str]) -> str:

@@ -9,7 +9,6 @@ import pytest
 
 from rho import backend
 from rho.backend.kernels import policy
-from rho.backend.run.cpu import loops
 from rho.tests.backend.differential import checked
 from rho.tests.kernels.phases import same_bits
 
@@ -34,10 +33,10 @@ def run(text: str, inputs: dict[str, Any], mode: str, monkeypatch: pytest.Monkey
     return np.asarray(backend.execute(plan, bound, inputs).outputs["r"].value)
 
 
-@pytest.mark.parametrize("stretch", [1, loops.STRETCH])
+@pytest.mark.parametrize("stretch", [1, policy.HEARD_NANOSECONDS])
 @pytest.mark.parametrize("text", PROGRAMS)
-def test_packed_operands_give_the_same_bits(text: str, stretch: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loops, "STRETCH", stretch)
+def test_packed_operands_give_the_same_bits(text: str, stretch: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(policy, "HEARD_NANOSECONDS", stretch)
     rng = np.random.default_rng(1)
     inputs = {"A": rng.random((300, 40)), "B": rng.random((40, 7)), "C": rng.random((9, 40))}
     assert same_bits(run(text, inputs, "always", monkeypatch), run(text, inputs, "off", monkeypatch))

@@ -9,7 +9,7 @@ import pytest
 
 from rho import backend
 from rho.backend.kernels import policy
-from rho.backend.run.cpu import loops, ranges
+from rho.backend.run.cpu import pointwise, ranges
 from rho.backend.run.cpu.tiles import Stretches
 from rho.backend.schedule.plan.parts import Device
 from rho.tests.backend.differential import checked, run_both
@@ -72,21 +72,16 @@ def test_loops_have_the_bits_of_their_turns(monkeypatch: pytest.MonkeyPatch) -> 
     given = {"x": np.random.default_rng(1).random(1003)}
     bound = backend.load(core, given, {})
     calls: list[int] = []
-    original = loops.LoopRun.repeat
-
-    def repeat(self: loops.LoopRun, *args: object) -> object:
-        calls.append(1)
-        return original(self, *args)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(loops.LoopRun, "repeat", repeat)
+    original = pointwise.launch_of
+    monkeypatch.setattr(pointwise, "launch_of", lambda *args: (calls.append(1), original(*args))[1])
     made = []
-    for mode, stretch, threads, least in (("always", 1 << 28, 1, 1 << 16), ("always", 12000, 3, 1), ("off", 1, 1, 1)):
+    for mode, heard, threads, least in (("always", 5e6, 1, 1 << 16), ("always", 800, 3, 1), ("off", 1, 1, 1)):
         monkeypatch.setenv(policy.SWITCH, mode)
-        monkeypatch.setattr(loops, "STRETCH", stretch)
-        monkeypatch.setattr("rho.backend.run.cpu.cuts.PARALLEL", least)
+        monkeypatch.setattr(policy, "HEARD_NANOSECONDS", heard)
+        monkeypatch.setattr(policy, "SHARED_NANOSECONDS", least)
         plan = backend.plan(bound, Device("cpu0", "cpu", threads))
         made.append(backend.execute(plan, bound, given).outputs["r"].value.tobytes())
-    assert len(calls) == 2
+    assert len(calls) > 2, "the second run is in stretches"
     assert len(set(made)) == 1
 
 

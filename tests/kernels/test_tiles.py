@@ -9,7 +9,7 @@ import pytest
 
 from rho import backend
 from rho.backend.kernels import policy
-from rho.backend.run.cpu import loops, ranges, tiles
+from rho.backend.run.cpu import ranges, tiles
 from rho.backend.schedule.plan.parts import Device
 from rho.tests.backend.differential import checked
 from rho.tests.kernels.phases import same_bits
@@ -52,7 +52,6 @@ def given(n: int, m: int) -> dict[str, Any]:
 def results(text: str, data: dict[str, Any], threads: int) -> list[Any]:
     core = checked(DECLARED + text)
     assert core is not None, text
-    loops._kept.clear()
     bound = backend.load(core, data, {})
     made = backend.execute(backend.plan(bound, Device("cpu0", "cpu", threads)), bound, data).outputs
     return [np.asarray(shown.value) for shown in made.values()]

@@ -41,6 +41,16 @@ REGIONS: list[tuple[str, list[Make]]] = [
     ("{{(⍺×0.5)+⍵}⍀⍵}", matrix(*SHAPES)),
     ("{{⍺⌈⍵-1}\\⍵}", integers(1, 5, 100)),
     ("{{(10×⍺)+⍵}/⍵}", integers(1, 5, 17)),
+    # states whose items see only themselves
+    ("{{0.5+0.25×⍵×1-⍵}⍣19 ⊢ ⍵}", [*vector(*SIZES), *matrix(*SHAPES)]),
+    ("{{0.5+0.25×⍵×1-⍵}⍣19 ⊢ ⍵[0]}", vector(1, 2)),
+    ("{c←⍉⍵ ⋄ {c+0.25×⍵×⍵}⍣9 ⊢ 0×c}", matrix(*SHAPES)),
+    ("{c←⍵[0;] ⋄ {c {⍺+0.5×⍵}⍤1 ⊢ ⍵}⍣9 ⊢ ⍵}", matrix(*SHAPES)),
+    ("{(a b n)←{(a b n)←⍵ ⋄ l←4≥a+b ⋄ (b ⋄ l¿(a+b×b ⋄ a) ⋄ n+l)}⍣23 ⊢ (⍵ ⋄ ⍵÷2 ⋄ i64 0×⍵>1) ⋄ (a ⋄ b ⋄ n)}", matrix(*SHAPES)),
+    ("{{⍵+⍵×⍵}⍣5 ⊢ ⍵}", [*complexes((1,), (7,), (33, 5), (70, 40)), *complexes((9, 2), (300,), dtype=np.complex64)]),
+    ("{{~⍵}⍣9 ⊢ ⍵>0}", integers(*SIZES)),
+    ("{{⌊0.5×⍵+7}⍣30 ⊢ ⍵}", integers(*SIZES)),
+    ("{{{⍵+0.25×⍵×⍵}⍣3 ⊢ ⍵-+/⍵}⍣4 ⊢ ⍵}", vector(1, 7, 100)),
     # element-wise states that read elsewhere
     ("{{(¯1⌽⍵)+0.5×1⌽⍵}⍣9 ⊢ ⍵}", vector(*SIZES)),
     ("{{0.25×(¯1⌽⍵)+(1⌽⍵)+(¯1⊖⍵)+1⊖⍵}⍣7 ⊢ ⍵}", matrix(*SHAPES)),

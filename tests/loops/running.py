@@ -27,6 +27,8 @@ def meaning(function: str, kind: Kind, args: Sequence[Any], result: Kind, parame
         function, args = "mul", (args[0], args[0])
     if function == "half_power":
         function, args = "pow", (args[0], 0.5)
+    if function == "same":
+        return len({np.array(arg, DTYPES[kind]).tobytes() for arg in args}) == 1
     if function == "outside":
         return not 0 <= args[0] < args[1]
     if weight_of(function) >= LONG and function != "ipow":  # the bits of kernels and of NumPy alone

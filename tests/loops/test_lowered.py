@@ -17,10 +17,10 @@ from rho.backend.loops import interpret
 from rho.backend.loops.check import verify
 from rho.backend.loops.ir import Role
 from rho.backend.loops.lower.calls import with_numbers
-from rho.backend.loops.lower.values import Routine
+from rho.backend.loops.lower.values import First, Routine, State
 from rho.backend.loops.text import parse, show
 from rho.backend.loops.transform import optimise
-from rho.backend.run.cpu import CpuBackend, loops, ranges, regions
+from rho.backend.run.cpu import CpuBackend, pointwise, ranges, regions
 from rho.backend.run.cpu.kinds import DTYPES
 
 from .programs import REGIONS, ROUTINES, Make
@@ -110,7 +110,17 @@ def test_the_interpreter(text: str, makes: list[Make], is_optimised: bool, monke
         ran.append(last)
         interpreted(self, first, last, is_optimised=is_optimised)
 
-    monkeypatch.setattr(loops, "_compiled", lambda *_: None)
+    def repeated(run: Any, loop: Any, compiled: Any, arrays: Any, types: Any, trips: int, threads: int) -> Any:
+        """In two ranges."""
+        made = [np.empty(types.shape(value), DTYPES[types.kind(value)]) for value in loop.results]
+        given = {**arrays, **pointwise.shown(run, compiled, made, State)}
+        launch = ranges.Ranges(loop, run.iteration(types), run.region, compiled, given, types, CpuBackend, threads)
+        call(launch, None, 0, trips // 2)
+        launch.arrays.update(pointwise.shown(run, compiled, made, First))
+        call(launch, None, trips // 2, trips)
+        return tuple(made)
+
+    monkeypatch.setattr(pointwise, "repeated", repeated)
     monkeypatch.setattr(ranges.Ranges, "call", call)
     monkeypatch.setattr(ranges.Ranges, "cells", lambda self, count: self.call(None, 0, count))
     drawn = [make(np.random.default_rng(place)) for place, make in enumerate(makes)]

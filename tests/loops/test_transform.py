@@ -7,7 +7,7 @@ import pytest
 from rho.backend.loops.check import problems
 from rho.backend.loops.ir import For, LoopKind, walk
 from rho.backend.loops.text import parse, show, show_statement
-from rho.backend.loops.transform import optimise, progressions
+from rho.backend.loops.transform import collapsing, optimise, progressions
 from rho.backend.loops.transform.progressions import Direction, Progression
 
 from .fixtures import ALL
@@ -92,3 +92,23 @@ def test_index_vectors_that_count_are_computed() -> None:
         """)
     assert not problems(optimise(counted))
     assert progressions.run(program, {}) is program
+
+
+def test_rows_that_lie_one_after_the_other_are_one_axis() -> None:
+    """Where the caller knows it, short ones; not those that are given to routines."""
+    program = parse("""
+        program p(n) {
+          input z: f64[n, 2] input far: f64[n, 2] input long: f64[n, 9] output y: f64[n, n, 3] output called: f64[n, 2]
+          for i in 0..n vector { a = z[i, 1] b = far[i, 0] c = long[i, 8] y[i, 0, 2] = a y[i, i, 1] = b called[i, 0] = c }
+          call 0 () into (called[0:n, 0:2])
+        }
+        """)
+    collapsed = collapsing.run(program, {"z", "long", "y", "called"})
+    assert show(collapsed) == parsed_and_shown("""
+        program p(n) {
+          input z: f64[2*n] input far: f64[n, 2] input long: f64[n, 9] output y: f64[n, 3*n] output called: f64[n, 2]
+          for i in 0..n vector { a = z[2*i + 1] b = far[i, 0] c = long[i, 8] y[i, 2] = a y[i, 3*i + 1] = b called[i, 0] = c }
+          call 0 () into (called[0:n, 0:2])
+        }
+        """)
+    assert collapsing.run(program, set()) is program

@@ -9,6 +9,7 @@ from rho.backend.loops.transform import (
     forwarding,
     fusing,
     hoisting,
+    interchanging,
     narrowing,
     sharing,
     splitting,
@@ -168,12 +169,21 @@ CASES = {
     "a store of what is there": (dead, """
         output y: f64[n] one: f64 = 1.0
         for i in 0..n serial { v = y[i] y[i] = v }
-        for j in 0..n serial { w = y[j] y[j] = one y[j] = w }
+        for j in 0..n serial { w = y[j] y[0] = one y[j] = w }
         for k in 0..n - 1 serial { u = y[k] y[k + 1] = u }
         """, """
         output y: f64[n] one: f64 = 1.0
-        for j in 0..n serial { w = y[j] y[j] = one y[j] = w }
+        for j in 0..n serial { w = y[j] y[0] = one y[j] = w }
         for k in 0..n - 1 serial { u = y[k] y[k + 1] = u }
+        """),
+    "stores that are overwritten": (dead, """
+        input x: f64[n] output y: f64[n] output z: f64[n] one: f64 = 1.0
+        for i in 0..n serial { v = x[i] y[i] = v y[i] = one z[i] = v w = z[i] z[i] = one y[0] = w }
+        for j in 0..n serial { u = x[j] b: bool = lt:f64(u, one) y[j] = u y[j] = one if b z[j] = u fail 1 if b z[j] = one }
+        """, """
+        input x: f64[n] output y: f64[n] output z: f64[n] one: f64 = 1.0
+        for i in 0..n serial { v = x[i] y[i] = one z[i] = v w = z[i] z[i] = one y[0] = w }
+        for j in 0..n serial { u = x[j] b: bool = lt:f64(u, one) y[j] = u y[j] = one if b z[j] = u fail 1 if b z[j] = one }
         """),
     "scratch that nobody loads": (dead, """
         output y: f64[n] scratch t: f64[n]
@@ -520,4 +530,44 @@ CASES = {
         """, None),
     "not many": (unrolling, "output y: f64[99] one: f64 = 1.0 for i in 0..99 serial { y[i] = one }", None),
     "not lanes": (unrolling, "output y: f64[4] one: f64 = 1.0 for i in 0..4 vector { y[i] = one }", None),
+    # -------------------------------------------------------------------------------------- interchanging
+    "points that see only themselves": (interchanging, """
+        input c: f64[n] output x: f64[n, n]
+        for t in 0..m serial { for i in 0..n serial { for j in 0..n vector {
+            v = x[i, j] a = c[j] w: f64 = add(v, a) x[i, j] = w } } }
+        """, """
+        input c: f64[n] output x: f64[n, n]
+        count.1 = index m none.1 = index 0 trips.1: i64 = max(count.1, none.1) few.1: i64 = 7 rest.1: i64 = band(trips.1, few.1)
+        shift.1: i64 = 3 stretches.1: i64 = shr(shift.1, trips.1)
+        for i in 0..n serial { for j in 0..n vector {
+            item.1 = x[i, j]
+            for t.1 in 0..rest.1 serial carried (item.2: f64 = item.1 -> w.1 => item.3) { a.1 = c[j] w.1: f64 = add(item.2, a.1) }
+            for stretch.1 in 0..stretches.1 serial carried (item.4: f64 = item.3 -> item.6 => item.7) until same.1 {
+                for t.2 in 0..8 serial carried (
+                    item.5: f64 = item.4 -> w.2 => item.6, earlier.1: f64 = item.4 -> item.5 => earlier.2) {
+                    a.2 = c[j] w.2: f64 = add(item.5, a.2) }
+                same.1: bool = same:f64(item.6, earlier.2)
+            }
+            x[i, j] = item.7 } }
+        """),
+    "iterations that know their number, on two items": (interchanging, """
+        input c: f64[m] output x: f64[n, 2]
+        for t in 0..m serial { for i in 0..n vector {
+            a = c[t] v = x[i, 0] w = x[i, 1] y: f64 = add(v, a) z: f64 = mul(w, v) x[i, 0] = z x[i, 1] = y } }
+        """, """
+        input c: f64[m] output x: f64[n, 2]
+        for i in 0..n vector {
+            item.1 = x[i, 0] item.2 = x[i, 1]
+            for t.1 in 0..m serial carried (item.3: f64 = item.1 -> z.1 => item.5, item.4: f64 = item.2 -> y.1 => item.6) {
+                a.1 = c[t.1] y.1: f64 = add(item.3, a.1) z.1: f64 = mul(item.4, item.3) }
+            x[i, 0] = item.5 x[i, 1] = item.6 }
+        """),
+    "points that see others": (interchanging, """
+        input c: f64[m, n] output x: f64[n + 1] output y: f64[n] one: f64 = 1.0
+        for t in 0..m serial { for i in 0..n vector { v = x[i + 1] w: f64 = add(v, one) y[i] = w x[i] = w } }
+        for t1 in 0..m serial { for i1 in 0..n vector { v1 = x[0] w1: f64 = add(v1, one) x[i1] = w1 } }
+        for t2 in 0..m serial { for i2 in 0..n vector { y[i2] = one v2 = y[i2] w2: f64 = add(v2, one) x[i2] = w2 } }
+        for t3 in 0..m serial { for i3 in 0..n vector { v3 = y[i3] a = c[t3, i3] w3: f64 = add(v3, a) y[i3] = w3 } }
+        for t4 in 0..m serial { for i4 in 0..t4 vector { v4 = x[i4] w4: f64 = add(v4, one) x[i4] = w4 } }
+        """, None),
 }  # fmt: skip

@@ -5,9 +5,6 @@ A node is computed in the outermost loop in which all that it depends on is know
 Note [Few columns].  A kernel with `length` has rows of so few items that vectors go across rows: a vector for each column, which
 the printer takes from whole rows (`llvm.memory`, Note [Rows]).
 
-Note [Repeated bodies].  A few iterations come first, then stretches of as many each.  A stretch whose last iteration changes no
-bit of a lane's state ends the loop for it: all that would follow is the same again.
-
 Neighbours: `kernel_items` (views, nodes), `kernels.build` (makes kernels), `llvm` (prints this), `run.cpu.compiled` (binds it).
 """
 
@@ -31,8 +28,6 @@ from ..llvm import llvm_text
 from ..orders import MOST, Cells, Items, Sum, from_the_right, ordered
 from .kernel_items import KernelItems
 
-_STRETCH: Final = 8
-"""Iterations between two looks at whether anything changes, a power of two."""
 _TILE: Final = 1024
 """Columns that are summed together, of all results."""
 
@@ -70,7 +65,6 @@ class Lowering(KernelItems):
     def write(self) -> None:
         kernel, point = self.kernel, list[Index]()
         with ExitStack() as loops:
-            rest, stretches = self.stretches() if kernel.steps else (ZERO, ZERO)
             self.compute(self.at_depth(0), point, self.known)
             for axis in range(kernel.vector_axis - self.has_few_columns):
                 loop = loops.enter_context(self.b.range(self.outer, at(self.sizes[axis])))
@@ -84,10 +78,7 @@ class Lowering(KernelItems):
                 return
             with self.b.range(LoopKind.VECTOR, at(self.sizes[kernel.vector_axis])) as loop:
                 here, known = [*point, at(loop.index)], dict(self.known)
-                if kernel.steps:
-                    known = self.repeated(here, rest, stretches)
-                else:
-                    self.compute(self.at_depth(kernel.vector_axis + 1), here, known)
+                self.compute(self.at_depth(kernel.vector_axis + 1), here, known)
                 for place in range(len(kernel.results)) if kernel.form is Form.MAP else ():
                     self.store(place, here, known)
                 if kernel.form is Form.COLUMNS:
@@ -116,49 +107,6 @@ class Lowering(KernelItems):
             for result in range(len(kernel.results)):
                 for place, own in enumerate(items):
                     self.store(result, [*here, Index((), place)], own)
-
-    def stretches(self) -> tuple[Index, Index]:
-        """How many iterations of a repeated body are no stretch, and how many stretches the others are."""
-        b, trip = self.b, self.scalars[self.kernel.trip]
-        few, shift = b.constant(Kind.I64, _STRETCH - 1), b.constant(Kind.I64, _STRETCH.bit_length() - 1)
-        pairs = ("band", (trip, few)), ("shr", (shift, trip))
-        rest, stretches = (at(b.apply(function, args, Kind.I64, Kind.I64)) for function, args in pairs)
-        return rest, stretches
-
-    def repeated(self, point: Sequence[Index], rest: Index, stretches: Index) -> dict[int, str]:
-        """See Note [Repeated bodies]."""
-        b, kernel, known = self.b, self.kernel, dict(self.known)
-        states = [state for state, _ in kernel.steps]
-        changing = set(states)
-        for place, node in enumerate(kernel.body):
-            if isinstance(node, Apply) and changing.intersection(node.args):
-                changing.add(place)
-        still = [p for p in sorted(self.needed) if p not in known and (p in states or p not in changing)]
-        self.compute(still, point, known)
-        within = sorted((changing & self.needed) - set(states))
-        kinds = [kind_of(kernel, state) for state in states]
-
-        def entry(registers: Sequence[str]) -> list[tuple[Kind, str, None]]:
-            return [(kind, register, None) for kind, register in zip(kinds, registers, strict=True)]
-
-        def following(inside: Sequence[str]) -> tuple[str, ...]:
-            now = known | dict(zip(states, inside, strict=True))
-            self.compute(within, point, now)
-            return tuple(now[after] for _, after in kernel.steps)
-
-        with b.range(LoopKind.SERIAL, rest, entry([known[state] for state in states])) as few:
-            few.yields = following(few.inside)
-        with b.range(LoopKind.SERIAL, stretches, entry(few.results)) as stretch:
-            with b.range(LoopKind.SERIAL, Index((), _STRETCH), entry(stretch.inside) * 2) as loop:
-                now = loop.inside[: len(states)]
-                loop.yields = *following(now), *now
-            stretch.yields = loop.results[: len(states)]
-            same = [b.apply("same", pair, k, Kind.BOOL)
-                    for k, *pair in zip(kinds, loop.results, loop.results[len(states) :], strict=False)]  # fmt: skip
-            for other in same[1:]:
-                same[0] = b.apply("and", (same[0], other), Kind.BOOL, Kind.BOOL)
-            stretch.until = same[0]
-        return known | dict(zip(states, stretch.results, strict=True))
 
     def along(self, point: Sequence[Index]) -> None:
         """Reductions of a row."""

@@ -138,7 +138,7 @@ class KernelItems:
 
     def wanted(self) -> set[int]:
         kernel = self.kernel
-        wanted = {node for result in kernel.results for node in result.roots} | {n for step in kernel.steps for n in step}
+        wanted = {node for result in kernel.results for node in result.roots}
         for place in range(len(kernel.body) - 1, -1, -1):
             node = kernel.body[place]
             if place in wanted and isinstance(node, Apply):

@@ -10,13 +10,15 @@ Neighbours: `control` (the loops), `region` (the outermost one), `in_place` (wha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
 from ....typechecker.sizes import Size
+from ....typechecker.types import ArrayType
 from ...graph.elementwise import merge_loop
-from ...graph.phases import Fold, Loop, SubGraph, ValueId
+from ...graph.phases import Fold, Loop, Structured, SubGraph, ValueId
+from ...kernels.build import build_body
 from ..builder import at
 from ..ir import ONE, ZERO, Index, plus, times
 from .calls import check_guards
@@ -85,12 +87,18 @@ class Recurrence:
         return rows
 
 
+def pointwise(loop: Loop, types: Mapping[ValueId, ArrayType]) -> Structured | None:
+    """An iteration as one phase, if items of the state see only themselves and are computed by what loops have."""
+    merged = merge_loop(loop, lambda value: types[value].element.kind, lambda value: types[value].shape)
+    return None if merged is None or build_body(merged, complexes=True, loops=True) is None else merged
+
+
 def recurrence_of(scope: Scope, phase: Loop | Fold) -> Recurrence:
     if isinstance(phase, Fold):
         return _of_fold(scope, phase)
     if phase.keep and phase.until is not None:
         raise Unsupported("every state of a loop that may end early")
-    merged = merge_loop(phase, scope.kind, scope.shape)
+    merged = pointwise(phase, scope.types)
     body = SubGraph(phase.state, phase.body.phases, phase.body.results)
     if merged is not None:
         body = SubGraph(phase.state, (merged,), phase.results)

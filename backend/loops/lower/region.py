@@ -24,7 +24,7 @@ from ...graph.phases import Constant, Fold, Loop, Map, Phase, ValueId
 from ..builder import Builder, at
 from ..ir import Index, LoopKind, Program, Role, plus, times
 from .control import iterate, map_cell
-from .recurrences import Component, Lies, Recurrence, recurrence_of
+from .recurrences import Component, Lies, Recurrence, pointwise, recurrence_of
 from .structured import copy
 from .values import Check, Ended, First, Made, Place, Registers, Routine, Scope, Scratch, Source, State, Turn
 
@@ -61,7 +61,9 @@ def lower_region(phase: Loop | Fold | Map, types: Mapping[ValueId, ArrayType], g
                  constants: Mapping[ValueId, Payload] = _NO_CONSTANTS, *, may_be_flat: bool = False) -> Region:  # fmt: skip
     """`constants`: values of rank 0 that are literals; `may_be_flat`: if so, operands must have their items side by side.
     Unsupported: something in it has no loops."""
-    flat = on_one_axis(phase, types) if may_be_flat and isinstance(phase, Loop) else None
+    flat = None
+    if may_be_flat and isinstance(phase, Loop) and (merged := pointwise(phase, types)) is not None:
+        flat = on_one_axis(phase, merged, types)
     phase, types = flat or (phase, types)
     scope = Scope(Builder(), types, constants, waits_for=_variables(guards))
     states = _map(scope, phase) if isinstance(phase, Map) else _recurrence(scope, recurrence_of(scope, phase))
@@ -72,7 +74,8 @@ def lower_region(phase: Loop | Fold | Map, types: Mapping[ValueId, ArrayType], g
     program = Program(type(phase).__name__.lower(), parameters, views, (*b.preamble, *b.statements), (*facts, *scope.facts))
     sources = {view.name: scope.sources.get(view.name) or _scratch(view.shape) for view in views}
     sizes = tuple(scope.parameters.values())
-    return Region(program, sizes, sources, tuple(scope.checks), tuple(scope.routines), states, isinstance(phase, Map), flat is not None)
+    checks, routines = tuple(scope.checks), tuple(scope.routines)
+    return Region(program, sizes, sources, checks, routines, states, isinstance(phase, Map), flat is not None)
 
 
 def literals_of(phases: Iterable[Phase], types: Mapping[ValueId, ArrayType]) -> dict[ValueId, Payload]:

@@ -6,8 +6,8 @@ that are not scratch stay, in their order.
 
 Note [Order].  Folding makes indices affine, on which the proofs of all others rest.  Hoisting and sharing leave little enough for
 forwarding and fusion to judge; what these bring together is shared, and scratch that is only stored goes.  Loops that turn out
-to be independent are vectors before serial ones go inside them, and before loops of one kind are fused.  Splitting comes once loops are what they will be.  What clears
-up after a transformation is done only if it has changed something.
+to be independent are vectors before serial ones go inside them, and before loops of one kind are fused.  Splitting comes once
+loops are what they will be.  What clears up after a transformation is done only if it has changed something.
 """
 
 from __future__ import annotations
@@ -57,6 +57,8 @@ PIPELINE: Final[Pipeline] = (
 """Transformations in their order, each with what clears up after it."""
 ON_CARDS: Final = tuple(one for one in PIPELINE if one[0] not in (fusing.run, contracting.run, unrolling.run, splitting.run))
 """On cards iterations do not wait for each other, as in loops that are fused, and choices take less than launches."""
+POINTWISE_ON_CARDS: Final = (*ON_CARDS, (fusing.run, _TIDY))
+"""Points that see only themselves wait for nobody, whatever is fused."""
 
 
 @lru_cache(64)

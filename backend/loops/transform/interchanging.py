@@ -1,15 +1,16 @@
 """Interchange: a serial loop around a nest of independent loops whose points see only themselves goes inside the nest.
 
-Each point then goes through all iterations before the next one does, its *cells* (the items that iterations hand on) in registers.
+Each point then goes through all iterations before the next one does, with its *cells* (the items that iterations hand on) in
+registers.
 
 Legal where the nest is all that an iteration does; where no iteration of a loop of the nest touches what another one stores;
-where the items that a point touches of what is stored are the same in all iterations; and where nothing may leave the program.  Not done
-where points that are neighbours would read from elsewhere in each iteration.
+where the items that a point touches of what is stored are the same in all iterations; and where nothing may leave the program.
+Not done where points that are neighbours read from elsewhere in each iteration.
 
 Note [Standing still].  Iterations that are all alike come in stretches, after the few that fill none.  A stretch whose last
 iteration changes no bit of a lane's cells ends the loop for it: all that would follow is the same again.
 
-Neighbours: `fusing` (makes one nest of several), `hoisting` (afterwards), `check` (what independent means), `tiling` (shares rows).
+Neighbours: `fusing` (makes one nest of several), `hoisting` (afterwards), `check` (what independent means), `tiling` (rows).
 """
 
 from __future__ import annotations
@@ -140,7 +141,9 @@ class _Interchanging:
         for loop in nest.loops:
             facts, touched, inner = facts.within(loop), accesses(loop.body, facts.within(loop)), frozenset(within(loop))
             for store in touched:
-                others = [other for other in touched if other.node.view == store.node.view] if isinstance(store.node, Store) else []
+                if not isinstance(store.node, Store):
+                    continue
+                others = [other for other in touched if other.node.view == store.node.view]
                 if not all(apart(store, other, loop, inner) and apart(other, store, loop, inner) for other in others):
                     raise _NotOne
 

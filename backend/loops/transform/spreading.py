@@ -1,7 +1,7 @@
 """One iteration of a loop for a card: the loops in it that are independent become PARALLEL, and each is a nest.
 
-The caller goes through the iterations (`first` says which).  Nothing goes from one to the next but what is in memory; which of
-two buffers holds the state follows from the iteration.
+The caller goes through the iterations (`first` says which), or points do (`interchanging`).  Nothing goes from one to the next
+but what is in memory; which of two buffers holds the state follows from the iteration.
 
 Neighbours: `lower.region` (the programs), `check` (proves independence), `cuda` (prints nests), `run.cuda.regions` (asks).
 """
@@ -35,11 +35,13 @@ def run(program: Program, turn: str | None) -> Program | None:
         spread = replace(program, body=_with_loops(program.body, parallel))
         if set(problems(spread)) <= known:
             program = spread
+    inputs = [view.name for view in program.views if view.role is Role.INPUT]
+    if all(_is_nest(s, inputs) for s in program.body):
+        return program  # points go through all iterations
     place = next((place for place, statement in enumerate(program.body) if isinstance(statement, For)), len(program.body))
     loop, after = program.body[place], program.body[place + 1 :]
     assert isinstance(loop, For)
     is_plain = loop.until is None and all(isinstance(s, Store) and s.view == turn for s in after)
-    inputs = [view.name for view in program.views if view.role is Role.INPUT]
     if not is_plain or not all(_is_nest(s, inputs) for s in (*program.body[:place], *loop.body)):
         return None
     here = Number(loop.index, index("first")), *(Number(c.inside, index(c.initial)) for c in loop.carried)

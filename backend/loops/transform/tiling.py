@@ -104,7 +104,7 @@ class _Tiling:
             if isinstance(statement, Fail | Call) or (isinstance(statement, Apply) and may_fail(statement)):
                 raise _NotOne
         loops = [place for place, statement in enumerate(self.program.body) if isinstance(statement, For)]
-        if self.program.name == "map" or any(self.is_over_rows((self.program.body[place],)) for place in loops):
+        if self.program.name == "map" or any(map(self.has_rows, (self.program.body[place] for place in loops))):
             return self.once()
         if len(loops) != 1:
             raise _NotOne
@@ -117,6 +117,12 @@ class _Tiling:
         if self.rows is None or (self.wraps and self.heights(loop.body) != {self.rows}):
             raise _NotOne
         return self.made(body, self.rows, len(levels.runs))
+
+    def has_rows(self, loop: Statement) -> bool:
+        """Are items stored at its index, along the axis of rows?"""
+        stores = [node for node in walk((loop,)) if isinstance(node, Store) and node.indices and node.view not in self.local]
+        rows = [self.definitions.expand(node.indices[self.axis(node)[0]]) for node in stores]
+        return isinstance(loop, For) and any(coefficient(row, loop.index) for row in rows)
 
     def once(self) -> Tiled:
         """A program that is one iteration, or goes through all of them at each point."""
@@ -295,11 +301,8 @@ class _Tiling:
 
     def is_over_rows(self, unit: _Unit) -> bool:
         """Is it a loop over rows?"""
-        first = unit[0]
-        if not isinstance(first, For) or first.carried:
-            return False
-        row = self.row(unit)
-        return row is not None and coefficient(row, first.index) != 0
+        row, (first, *_) = self.row(unit), unit
+        return row is not None and isinstance(first, For) and coefficient(row, first.index) != 0
 
     # -------------------------------------------------------------------------------------------- writing
 

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from .regions import RegionRun
 
 
-def repeated(run: RegionRun, loop: Loop, compiled: Compiled, arrays: Mapping[str, NumArray], types: Types, trips: int, threads: int
-             ) -> tuple[Any, ...]:  # fmt: skip
+def repeated(run: RegionRun, loop: Loop, compiled: Compiled, arrays: Mapping[str, NumArray], types: Types, trips: int,
+             threads: int) -> tuple[Any, ...]:  # fmt: skip
     """The last state."""
     assert run.region is not None
     made = [room(types.shape(value), DTYPES[types.kind(value)]) for value in loop.results]

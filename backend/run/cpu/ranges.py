@@ -200,7 +200,7 @@ class Ranges:
             return False
         rows = self.rows(tiles)
         cut = None if rows.count < 1 else stretches_of(rows, last - first, self.threads)
-        if cut is None:
+        if cut is None or cut.bands == 1:
             return False
         local = [self.scratch(is_local=True) for _ in range(cut.bands)]
         blocks = [self.words({**block.scratch, **own}) if own else block.words for own in local]
@@ -213,7 +213,8 @@ class Ranges:
         """Bands of rows that see nothing of each other in one launch, and how many iterations it does at most; its first two
         bases are the bounds of these, others those of views."""
         tiles, (words, at) = self.compiled.tiled, self.placed({})
-        address, given = self.compiled.code.address, [(0, (0, 0)), (1, (1, 0)), *((at[name], (place, 0)) for name, place in places.items())]
+        address = self.compiled.code.address
+        given = [(0, (0, 0)), (1, (1, 0)), *((at[name], (place, 0)) for name, place in places.items())]
         if tiles is None:
             return Pieces(address, [Block(list(words), given)], 2 + len(places), 1, trips * self.iteration.functions), trips
         rows, where = self.rows(tiles), 2 + len(self.region.sizes)

@@ -13,7 +13,6 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from ...graph.elementwise import merge_loop
 from ...graph.phases import Constant, Loop, Map, PhaseId, ValueId
 from ...graph.phases import Phase as AnyPhase
 from ...kernels import policy
@@ -21,11 +20,12 @@ from ...kernels.kept import Kept
 from ...kernels.llvm_leaf import is_installed, vector_bytes
 from ...kernels.store import address_of
 from ...library.routines import in_parts
-from ...loops.ir import Index, Program
+from ...loops.ir import Index, Program, View
 from ...loops.iterations import Iteration, Phase, iteration_of, trips_of
 from ...loops.llvm import calls_of, llvm_text, words_of
+from ...loops.lower.recurrences import pointwise
 from ...loops.lower.region import Region, literals_of, lower_region
-from ...loops.lower.values import Data, First, Given, Unsupported
+from ...loops.lower.values import Data, First, Given, State, Unsupported
 from ...loops.transform import collapsing, optimise, progressions, runs_in_tiles
 from ...loops.transform.progressions import Direction, Known, Progression
 from ...loops.transform.tiling import Tiled, tiled
@@ -77,7 +77,7 @@ class RegionRun:
     codes: dict[Key, tuple[Program, Tiled | None, LoopCode]] = field(default_factory=dict)
     constants: dict[str, NumArray] = field(default_factory=dict)
     estimated: Iteration | None = None
-    pointwise: bool | None = None
+    sees_itself: bool | None = None
     strided: RegionRun | None = None
     """For operands whose items are not side by side, if this is for others."""
     may_be_flat: bool = True
@@ -96,7 +96,8 @@ class RegionRun:
     def lower(self, types: Types, program: Phases) -> None:
         self.asked = True
         try:
-            self.region = lower_region(self.phase, types.types, types.guards, literals_of(program.values(), types.types), may_be_flat=self.may_be_flat)
+            constants = literals_of(program.values(), types.types)
+            self.region = lower_region(self.phase, types.types, types.guards, constants, may_be_flat=self.may_be_flat)
             self.single = progressions.single(self.region.program)
             self.called = frozenset(box.view for call in calls_of(self.region.program) for box in call.boxes)
         except Unsupported as unsupported:
@@ -157,6 +158,12 @@ class RegionRun:
             return False  # they may be native, too
         return drafted is None or _STEP_NANOSECONDS + trips * calls * _CALL_NANOSECONDS < drafted
 
+    def is_pair(self, view: View) -> bool:
+        """Is the last axis but one that of two buffers, wherever they lie?"""
+        assert self.region is not None
+        source = self.region.sources[view.name]
+        return isinstance(source, State) and source.doubled and len(view.shape) == 2
+
     def for_strided(self) -> RegionRun:
         self.strided = self.strided or RegionRun(self.phase, may_be_flat=False)
         return self.strided
@@ -168,14 +175,14 @@ class RegionRun:
 
     def is_pointwise(self, loop: Loop, types: Types) -> bool:
         """Does each item of the state see only itself?"""
-        if self.pointwise is None:
-            self.pointwise = merge_loop(loop, types.kind, lambda value: types.types[value].shape) is not None
-        return self.pointwise
+        if self.sees_itself is None:
+            self.sees_itself = pointwise(loop, types.types) is not None
+        return self.sees_itself
 
     def inputs(self, memory: Mapping[ValueId, Any], make: Callable[[Constant], Any], *, are_copied: bool = True
                ) -> dict[str, NumArray] | None:  # fmt: skip
-        """The arrays of views that are only read, by view; None if one is not what its type says, or the region wants.  `are_copied`: may small ones
-        be copies in rows?"""
+        """The arrays of views that are only read, by view; None if one is not what its type says, or the region wants.
+        `are_copied`: may small ones be copies in rows?"""
         assert self.region is not None
         arrays: dict[str, NumArray] = {}
         for view in self.region.program.views:
@@ -213,7 +220,8 @@ class RegionRun:
             item = single_index(int(arrays[name]), sizes)
             if item is not None:
                 counted[name] = item
-        packed = {view.name for view in self.region.program.views} - {name for name, array in arrays.items() if not is_packed(array)}
+        packed = {view.name for view in self.region.program.views if not self.is_pair(view)}
+        packed -= {name for name, array in arrays.items() if not is_packed(array)}
         layout = tuple((flag, name in packed) for name, flag in flags.items())
         key: Key = (layout, tuple(counted.items()))
         if key not in self.codes and len(self.codes) >= _MOST_VARIANTS:

@@ -9,7 +9,7 @@ to that, so everything that touches the card is in it.
 Phases without kernels (`kernels.cuda_support`) run on the host between two transfers; `hosted` counts them by name, so that
 whoever shows a run can say so.
 
-Neighbours: `launching`, `library`, `loops`, `staging`; `cupy_leaf` (the only importer of CuPy); `executor` drives this.
+Neighbours: `launching`, `library`, `regions`, `staging`; `cupy_leaf` (the only importer of CuPy); `executor` drives this.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ from ..failures import CheckFailed
 from .cupy_leaf import cupy, errors
 from .launching import compile_structured
 from .library import compile_library
-from .loops import compile_loop
 from .modules import Modules
+from .regions import compile_region
 from .rows import compile_rows
 from .staging import PINNED, Staging
 
@@ -128,11 +128,11 @@ class CudaBackend:
         return self._placed(kernel)
 
     def whole(self, phase: Loop | Map | Fold, types: Types, program: Mapping[PhaseId, Phase]) -> Whole | None:
-        """A loop as one kernel, or as launches; other phases are gone through."""
+        """A loop as launches; other phases are gone through."""
         if not isinstance(phase, Loop) or not phase.is_plain or phase.keep:
             return None
         with self._here() as xp:
-            runner = compile_loop(xp, self._modules, phase, types, lambda constant: self.constant(constant, types))
+            runner = compile_region(xp, self._modules, phase, types, lambda constant: self.constant(constant, types))
         if runner is None:
             return None
 
