@@ -84,8 +84,13 @@ def test_outputs_stay_where_they_are_made_with_verify_and_analyze_and_in_plans(t
     assert {"link4 w0–files", "link5 w1–files"} < queues.keys() and "link3 home–files" not in queues
     ran = rho(tmp_path, "run", *given, "--verify", "--analyze", "--trace", "t.json", "--out", "z=z.zarr.zip")
     assert (ran.returncode, ran.stdout) == (0, "")
-    assert "bytes on w1" in ran.stderr and "on files" not in ran.stderr
-    assert "link4 w0–files" in (tmp_path / "t.json").read_text(encoding="utf-8")
+    assert ran.stderr.split()[:2] == ["phase", "device"] and "bytes on w1" in ran.stderr and "on files" not in ran.stderr
+    events = json.loads((tmp_path / "t.json").read_text(encoding="utf-8"))["traceEvents"]
+    named = [event["args"]["name"] for event in events if event["name"] == "process_name"]
+    assert len(named) == 4 and sum(" on tls://" in name for name in named) == 2
+    threads = {(event["pid"], event["args"]["name"]) for event in events if event["name"] == "thread_name"}
+    assert {name for process, name in threads if process > 2} >= {"w0", "w1"}
+    assert "link4 w0–files" in {name for _, name in threads}
     assert sorted(path.name for path in tmp_path.iterdir()) == ["t.json", "w.rho", "x.npy", "z.zarr.zip"]
     rows = {name: line.split() for line in ran.stderr.splitlines() for name in ("w0", "w1") if f" {name} " in line}
     for name, row in rows.items():

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 
-import numpy as np
 import pytest
 
 from rho import backend
@@ -21,7 +18,6 @@ from rho.tests.backend.test_loops_together import SHIFTED, planned
 from rho.tests.backend.test_programs_on_devices import same_bits
 from rho.tests.backend.test_threads import prepared
 from rho.tests.cluster.residents import Threads, run_on
-from rho.tests.cluster.test_commands import rho
 
 
 @pytest.fixture(scope="module")
@@ -78,32 +74,3 @@ def test_executions_beyond_the_most_are_counted(monkeypatch: pytest.MonkeyPatch)
     rows = kept.rows()
     assert rows.shape == (3, 6) and rows[:, 5].tolist() == [1, 1, 3] and rows[2, 3:5].tolist() == [0, 30]
     assert [PhaseId(number) for number in rows[:, 1].tolist()] == [phase.id] * 3
-
-
-PROGRAM = """input x : f64[n]
-y ← {⍵×0.5}⍣3⊢x
-z ← y*3
-⎕←+/z
-schedule {
-  place y on w0
-  split z rows over w0 w1
-}
-"""
-
-
-def test_analyze_and_trace_of_a_cluster(tmp_path: Path) -> None:
-    pytest.importorskip("distributed")
-    np.save(tmp_path / "x.npy", np.arange(20_000.0))
-    (tmp_path / "p.rho").write_text(PROGRAM, encoding="utf-8")
-    ran = rho(
-        tmp_path, "run", "p.rho", "--in", "x=x.npy", "--cluster", "local:2", "--fast", "--analyze", "--trace", "t.json"
-    )  # fmt: skip
-    assert ran.returncode == 0, ran.stderr
-    table = [line.split() for line in ran.stderr.splitlines()]
-    assert table[0][:2] == ["phase", "device"]
-    assert {"w0", "w1"} <= {word for line in table for word in line}
-    events = json.loads((tmp_path / "t.json").read_text(encoding="utf-8"))["traceEvents"]
-    named = [event["args"]["name"] for event in events if event["name"] == "process_name"]
-    assert len(named) == 4 and sum(" on tls://" in name for name in named) == 2
-    threads = {(event["pid"], event["args"]["name"]) for event in events if event["name"] == "thread_name"}
-    assert {name for process, name in threads if process > 2} >= {"w0", "w1"}

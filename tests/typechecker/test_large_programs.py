@@ -10,7 +10,7 @@ import pytest
 from rho.lang.source import Source
 from rho.typechecker.check import CheckResult, check
 
-LINES = 5000
+LINES = 2000
 
 LONG = {
     "one name": ["x ← 1", *["x ← x + 1"] * (LINES - 1)],
