@@ -18,14 +18,15 @@ import os
 import select
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import IO, Final
+from typing import IO, Final, TypeVar
 
 from . import llvm_leaf
 from .llvm_leaf import Unsupported
 from .one_thread import OneThread
 
+_T = TypeVar("_T")
 _asking: Final = OneThread("rho compiler")
 _START: Final = "import sys; sys.path[:] = {path!r}; from {module} import serve; serve()"
 _LONGEST: Final = 1 << 28
@@ -60,6 +61,17 @@ def compiling_apart() -> Iterator[None]:
         yield
     finally:
         _count(-1)
+
+
+def as_now(work: Callable[[_T], object]) -> Callable[[_T], None]:
+    """Work for a thread that may outlive the run: its code is compiled where it would be compiled now."""
+    apart = _state.users > 0
+
+    def later(code: _T) -> None:
+        with compiling_apart() if apart else contextlib.nullcontext():
+            work(code)
+
+    return later
 
 
 @_asking.does

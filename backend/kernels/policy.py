@@ -103,6 +103,7 @@ def _an_item(function: str, kind: Kind) -> float:
 
 def is_worth(code: Code, nanoseconds: float) -> bool:
     """Should a run that code shortens by so much use it?  (Asking counts as a run.)"""
+    from .apart import as_now
     from .store import address_of, is_ready, is_stored
 
     if is_ready(code) or mode() is not Mode.AUTO:
@@ -115,7 +116,7 @@ def is_worth(code: Code, nanoseconds: float) -> bool:
         if is_stored(code):
             return True
         with contextlib.suppress(RuntimeError):  # no more threads: it is compiled when it would have paid
-            threading.Thread(target=address_of, args=(code,)).start()
+            threading.Thread(target=as_now(address_of), args=(code,)).start()
     return False
 
 

@@ -48,6 +48,21 @@ def test_the_child_ends_with_the_last_who_asked() -> None:
     assert apart._state.child is None
 
 
+def test_what_outlives_the_run_is_compiled_where_the_run_had_it() -> None:
+    """Else a kernel that was begun behind a run takes the compiler's memory beside the limit of the next one."""
+    children = list[object]()
+
+    def work(text: str) -> None:
+        apart.compile_text(text)
+        children.append(apart._state.child)
+
+    with apart.compiling_apart():
+        bounded = apart.as_now(work)
+    bounded(TEXT)
+    apart.as_now(work)(TEXT)
+    assert children[0] is not None and children[1] is None and apart._state.child is None
+
+
 def test_what_is_refused_says_why_and_the_child_goes_on() -> None:
     with apart.compiling_apart():
         with pytest.raises(llvm_leaf.Unsupported, match="expected"):
