@@ -21,7 +21,7 @@ from ..library.bindings import bind_library
 from .cpu import CpuBackend
 from .cpu.bindings import TUNING, Binding, Later, Unbound, bind_structured
 from .cpu.kinds import DTYPES
-from .cpu.pointwise import bind_loop
+from .cpu.loop_bindings import bind_loop
 from .cpu.regions import region_of
 from .failures import CheckFailed
 from .machine import Machine

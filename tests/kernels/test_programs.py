@@ -72,8 +72,8 @@ def test_loops_have_the_bits_of_their_turns(monkeypatch: pytest.MonkeyPatch) -> 
     given = {"x": np.random.default_rng(1).random(1003)}
     bound = backend.load(core, given, {})
     calls: list[int] = []
-    original = pointwise.launch_of
-    monkeypatch.setattr(pointwise, "launch_of", lambda *args: (calls.append(1), original(*args))[1])
+    original = pointwise.Pointwise.launch
+    monkeypatch.setattr(pointwise.Pointwise, "launch", lambda *args: (calls.append(1), original(*args))[1])
     made = []
     for mode, heard, threads, least in (("always", 5e6, 1, 1 << 16), ("always", 800, 3, 1), ("off", 1, 1, 1)):
         monkeypatch.setenv(policy.SWITCH, mode)

@@ -110,17 +110,17 @@ def test_the_interpreter(text: str, makes: list[Make], is_optimised: bool, monke
         ran.append(last)
         interpreted(self, first, last, is_optimised=is_optimised)
 
-    def repeated(run: Any, loop: Any, compiled: Any, arrays: Any, types: Any, trips: int, threads: int) -> Any:
+    def repeated(self: Any, compiled: Any, arrays: Any, types: Any, trips: int, threads: int) -> Any:
         """In two ranges."""
-        made = [np.empty(types.shape(value), DTYPES[types.kind(value)]) for value in loop.results]
-        given = {**arrays, **pointwise.shown(run, compiled, made, State)}
-        launch = ranges.Ranges(loop, run.iteration(types), run.region, compiled, given, types, CpuBackend, threads)
+        made = [np.empty(types.shape(value), DTYPES[types.kind(value)]) for value in self.loop.results]
+        given = {**arrays, **self.shown(compiled, made, State)}
+        launch = ranges.Ranges(self.loop, self.iteration, self.region, compiled, given, types, CpuBackend, threads)
         call(launch, None, 0, trips // 2)
-        launch.arrays.update(pointwise.shown(run, compiled, made, First))
+        launch.arrays.update(self.shown(compiled, made, First))
         call(launch, None, trips // 2, trips)
         return tuple(made)
 
-    monkeypatch.setattr(pointwise, "repeated", repeated)
+    monkeypatch.setattr(pointwise.Pointwise, "repeated", repeated)
     monkeypatch.setattr(ranges.Ranges, "call", call)
     monkeypatch.setattr(ranges.Ranges, "cells", lambda self, count: self.call(None, 0, count))
     drawn = [make(np.random.default_rng(place)) for place, make in enumerate(makes)]

@@ -29,8 +29,8 @@ def ran(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         return real(self, *args)
 
     monkeypatch.setattr(ranges.Ranges, "results", results)
-    repeated = pointwise.repeated
-    monkeypatch.setattr(pointwise, "repeated", lambda *args: (seen.append("Loop"), repeated(*args))[1])
+    repeated = pointwise.Pointwise.repeated
+    monkeypatch.setattr(pointwise.Pointwise, "repeated", lambda *args: (seen.append("Loop"), repeated(*args))[1])
     return seen
 
 

@@ -31,6 +31,7 @@ from ...loops.transform.progressions import Direction, Known, Progression
 from ...loops.transform.tiling import Tiled, tiled
 from ..device import Types
 from .kinds import DTYPES, NumArray
+from .pointwise import Pointwise
 from .ranges import BackendOf, Compiled, Ranges
 from .sharing import Pieces
 
@@ -81,8 +82,7 @@ class RegionRun:
     strided: RegionRun | None = None
     """For operands whose items are not side by side, if this is for others."""
     may_be_flat: bool = True
-    launches: Kept[tuple[Pieces, int]] = field(default_factory=lambda: Kept(16))
-    """Of loops whose items see only themselves (`pointwise`)."""
+    pointwise: Pointwise | None = None
     single: tuple[str, ...] = ()
     """Views of single indices."""
     called: frozenset[str] = frozenset()
@@ -98,6 +98,8 @@ class RegionRun:
         try:
             constants = literals_of(program.values(), types.types)
             self.region = lower_region(self.phase, types.types, types.guards, constants, may_be_flat=self.may_be_flat)
+            if self.region.is_pointwise and isinstance(self.phase, Loop):
+                self.pointwise = Pointwise(self.phase, self.region, self.iteration(types))
             self.single = progressions.single(self.region.program)
             self.called = frozenset(box.view for call in calls_of(self.region.program) for box in call.boxes)
         except Unsupported as unsupported:
@@ -125,10 +127,8 @@ class RegionRun:
         compiled = self.code(arrays, self.sizes(types), trips * iteration.by_phases)
         if compiled is None:
             return None
-        if self.region.is_pointwise and isinstance(self.phase, Loop):
-            from .pointwise import repeated
-
-            return repeated(self, self.phase, compiled, arrays, types, trips, threads)
+        if self.pointwise is not None:
+            return self.pointwise.repeated(compiled, arrays, types, trips, threads)
         return Ranges(self.phase, iteration, self.region, compiled, arrays, types, backend_of, threads).results(memory, trips)
 
     def is_one(self, region: Region, iteration: Iteration) -> bool:
