@@ -51,7 +51,7 @@ def served(tmp_path: Path) -> Iterator[Served]:
 
 @pytest.mark.parametrize("name", ["x.npy", "x.npz:a", "x.csv:price"])
 def test_each_worker_reads_its_part(cluster: rho.Cluster, served: Served, tmp_path: Path, name: str) -> None:
-    x, file = np.random.default_rng(1).standard_normal(1_000_000), name.partition(":")[0]
+    x, file = np.random.default_rng(1).standard_normal(200_000 if "csv" in name else 1_000_000), name.partition(":")[0]
     match file:
         case "x.npy":
             np.save(served.folder / file, x)
