@@ -380,8 +380,8 @@ def test_a_name_of_two_values_is_ambiguous() -> None:
         scheduled("place a on gpu0", SCHEDULED + "a ← a+1\n⎕←a\n")
 
 
-def test_s32_twenty_plans_have_the_same_bytes() -> None:
-    found = {encode_plan(scheduled("place a on gpu0")) for _ in range(20)}
+def test_s32_plans_have_the_same_bytes() -> None:
+    found = {encode_plan(scheduled("place a on gpu0")) for _ in range(3)}
     assert len(found) == 1
 
 

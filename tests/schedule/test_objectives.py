@@ -6,6 +6,7 @@ from dataclasses import replace
 from random import Random
 
 import pytest
+from share import repeats
 
 from rho.backend.schedule.answer import Status
 from rho.backend.schedule.problem import (
@@ -214,7 +215,7 @@ def powered(random: Random, objective: Objective, *, off: bool) -> Problem:
 def test_floors_are_below_every_schedule_and_close_to_some(objective: Objective, off: bool) -> None:
     """Of random problems: no layout of random decisions is below, nor below the floor of what ends as soon as it does."""
     close = higher = 0
-    for seed in range(40):
+    for seed in range(repeats(120)):
         random = Random(seed)
         problem = powered(random, objective, off=off)
         shortest = plan_problem(problem, FAST).lower_bound
@@ -229,12 +230,12 @@ def test_floors_are_below_every_schedule_and_close_to_some(objective: Objective,
                 close += worth and 4 * floor >= worth
                 higher += floor < within
     assert close > 30
-    assert (higher > 30) == (objective is Objective.ENERGY)
+    assert (higher > 5) == (objective is Objective.ENERGY)
 
 
 def test_energy_plans_under_deadlines_are_no_worse_than_random_splits() -> None:
     compared = 0
-    for seed in range(20):
+    for seed in range(repeats(80)):
         random = Random(seed)
         problem = powered(random, Objective.ENERGY, off=seed % 2 == 0)
         quick = plan_problem(problem, FAST).schedule
@@ -250,7 +251,7 @@ def test_energy_plans_under_deadlines_are_no_worse_than_random_splits() -> None:
             if schedule is not None and not verify_schedule(problem, schedule):
                 compared += 1
                 assert energy(problem, answer.schedule) <= energy(problem, schedule), seed
-    assert compared > 200
+    assert compared > 50
 
 
 def test_the_interval_of_unequal_devices_is_bounded_by_their_work_together() -> None:

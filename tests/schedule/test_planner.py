@@ -7,6 +7,7 @@ from dataclasses import replace
 from random import Random
 
 import pytest
+from share import repeats
 
 from rho.backend.schedule.answer import Status
 from rho.backend.schedule.problem import (
@@ -81,7 +82,7 @@ def test_no_answer_is_worse_than_a_baseline_or_below_its_bound(seed: int) -> Non
 def test_the_same_problem_gives_the_same_plan(seed: int) -> None:
     problem = drawn(seed, 8)
     first = repr(plan_problem(problem, FAST))
-    assert all(repr(plan_problem(problem, FAST)) == first for _ in range(19))
+    assert all(repr(plan_problem(problem, FAST)) == first for _ in range(repeats(19)))
 
 
 @solver
