@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from rho.backend.run.text import format_items, number_text
-from rho.backend.run.values import Array, array, scalar, text
+from rho.backend.run.values import Array, array, scalar
 from rho.shell.display.values import display
+from rho.tests.harness.values import text
 from rho.typechecker.elements import Kind, limits
 
 BOOL, I64, F64, C128, CHAR = Kind.BOOL, Kind.I64, Kind.F64, Kind.C128, Kind.CHAR

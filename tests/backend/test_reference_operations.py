@@ -9,7 +9,8 @@ import pytest
 
 from rho.backend.reference import reductions, searching, selection, structure
 from rho.backend.reference.failures import CheckFailed, InternalError
-from rho.backend.run.values import Array, array, from_numpy, text, to_numpy
+from rho.backend.run.values import Array, array, from_numpy, to_numpy
+from rho.tests.harness.values import text
 from rho.typechecker.elements import Kind
 
 BOOL, U8, I32, I64, F32, F64, C64, C128, CHAR = Kind

@@ -8,10 +8,11 @@ import pytest
 
 from rho.backend.reference import interpret
 from rho.backend.reference.failures import InternalError
-from rho.backend.run.values import Array, Results, array, text
+from rho.backend.run.values import Array, Results, array
 from rho.lang.codes import Code
 from rho.lang.diagnostics import Refused, RunFailed
 from rho.lang.source import Span
+from rho.tests.harness.values import text
 from rho.typechecker import core as c
 from rho.typechecker.core import Block, Core, CoreGuard, CoreInput, CoreOutput, CoreParam, ValueId
 from rho.typechecker.elements import Element, Kind

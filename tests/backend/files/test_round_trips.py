@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from rho.backend.run.files import write_values
-from rho.backend.run.values import Array, array, from_numpy, text, to_numpy
+from rho.backend.run.values import Array, array, from_numpy, to_numpy
 from rho.tests.backend.files.loading import BOOL, C64, C128, CHAR, F32, F64, I32, I64, SPAN, U8, load, np
+from rho.tests.harness.values import text
 
 VALUES = [
     array(BOOL, (2, 2), [1, 0, 0, 1]), array(U8, (3,), [0, 7, 255]), array(I32, (2, 1), [-5, 2**31 - 1]),

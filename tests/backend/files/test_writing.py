@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from rho.backend.run.files import check_writable, write_values
-from rho.backend.run.values import Array, array, text
+from rho.backend.run.values import Array, array
 from rho.lang.diagnostics import RunFailed
 from rho.tests.backend.files.loading import I64, SPAN
+from rho.tests.harness.values import text
 
 
 def refused(path: Path | str, value: Array) -> str:
