@@ -5,10 +5,8 @@ by side, so that few additions wait for each other, into scratch; then, run by r
 result.  So are short lines themselves.  Truth values are scanned as the numbers 0 and 1, of `=\` negated: ~x=y is
 (~x)≠~y.
 
-Words of LINES: lines; items of each; blocks; the source, its stride from line to line and, unless `unit`, from item to item; the
-result and its stride from line to line; the address of what is before the first item, behind which what is behind the last is
-written; where totals go.  Where there are blocks, these many totals of the blocks of the first line are found instead, which is
-what lines cut into parts need first.
+Words of LINES: lines; items of each; the source, its stride from line to line and, unless `unit`, from item to item; the result
+and its stride from line to line; the address of what is before the first item, behind which what is behind the last is written.
 Words of COLUMNS: tables; items of each line; the lines of a table, which lie next to each other; the source and its strides from
 table to table and item to item; the result and its strides.
 
@@ -123,32 +121,14 @@ class _Lines(Scanning):
 
     def program(self) -> Program:
         b, scan = self.b, self.scan
-        lines, length, blocks = at("lines"), at("length"), at("blocks")
+        lines, length = at("lines"), at("length")
         views = (
             View("source", scan.kind, (lines, length), Role.INPUT, unit=scan.unit),
             View("result", scan.kind, (lines, length), Role.OUTPUT, streamed=scan.streamed),
             View("carry", scan.kind, (Index((), 2),), Role.OUTPUT),
-            View("totals", scan.kind, (blocks,), Role.OUTPUT),
         )
-        with b.block() as totals:
-            self.totals(blocks, length)
-        with b.block() as all_lines:
-            self.free(lines, length) if scan.is_free else self.ordered(lines, length)
-        b.choose(b.compare("lt", ZERO, blocks), totals, all_lines)
-        return Program("lines", ("lines", "length", "blocks"), (*views, *b.views.values()), (*b.preamble, *b.statements))
-
-    def totals(self, blocks: Index, length: Index) -> None:
-        b = self.b
-        with b.range(LoopKind.SERIAL, blocks) as block:
-            start = times(at(block.index), BLOCK)
-            if self.scan.is_free:
-                end = plus(start, Index((), BLOCK)), length
-                with b.loop(LoopKind.VECTOR, (start,), end, [(self.kind, self.nothing, self.function)]) as loop:
-                    loop.yields = (self.joined(loop.inside[0], self.item(ZERO, at(loop.index))),)
-                (total,) = loop.results
-            else:
-                total = self.block(ZERO, start, length, None)
-            self.store("totals", total, at(block.index))
+        self.free(lines, length) if scan.is_free else self.ordered(lines, length)
+        return Program("lines", ("lines", "length"), (*views, *b.views.values()), (*b.preamble, *b.statements))
 
     def free(self, lines: Index, length: Index) -> None:
         b = self.b
@@ -200,7 +180,7 @@ class _Lines(Scanning):
         are_enough = b.compare("le", Index((), _LINES), lines)
         b.choose(b.apply("and", (is_short, are_enough), Kind.BOOL, Kind.BOOL), side_by_side, one_by_one)
 
-    def chain(self, first: Index, whole: Index, end: Index, take: Take, give: Give | None) -> str:
+    def chain(self, first: Index, whole: Index, end: Index, take: Take, give: Give) -> str:
         """Scan a chain of items, up to `whole` so many together; its total."""
         b, total = self.b, self.nothing
         for start, stop, together in ((first, whole, _TOGETHER), (whole, end, 1)):
@@ -211,8 +191,7 @@ class _Lines(Scanning):
                 (total,) = loop.inside
                 for place in [plus(at(loop.index), Index((), ahead)) for ahead in range(together)]:
                     total = self.joined(total, take(place))
-                    if give is not None:
-                        give(place, total)
+                    give(place, total)
                 loop.yields = (total,)
             (total,) = loop.results
         return total
@@ -236,8 +215,8 @@ class _Lines(Scanning):
                 loop.yields = (self.joined(before_run, run(start, end, end, before_run)),)
             run(times(runs, RUN), whole, length, loop.results[0])
 
-    def block(self, line: Index, start: Index, length: Index, before_block: str | None) -> str:
-        """The total of a block; where it is known what is before it, its items too."""
+    def block(self, line: Index, start: Index, length: Index, before_block: str) -> str:
+        """The items of a block, and its total."""
         b = self.b
         items = self.least(plus(length, times(start, -1)), BLOCK)
         runs = whole_multiples(b, items, RUN)
@@ -246,23 +225,22 @@ class _Lines(Scanning):
             first = plus(start, times(at(group.index), RUN))
             group.yields = (self.runs(count, line, first, before_block, group.inside[0]),)
         before, rest = group.results[0], plus(start, times(runs, RUN))
-        before_rest = None if before_block is None else self.joined(before_block, before)
+        before_rest = self.joined(before_block, before)
 
         def take(place: Index) -> str:
             return self.item(line, plus(rest, place))
 
         def give(place: Index, total: str) -> None:
-            if before_rest is not None:
-                self.store("result", self.joined(before_rest, total), line, plus(rest, place))
+            self.store("result", self.joined(before_rest, total), line, plus(rest, place))
 
         left = plus(items, times(runs, -RUN))
         whole = times(whole_multiples(b, left, _TOGETHER), _TOGETHER)
         return self.joined(before, self.chain(ZERO, whole, left, take, give))
 
-    def runs(self, count: Index, line: Index, start: Index, before_block: str | None, before: str) -> str:
+    def runs(self, count: Index, line: Index, start: Index, before_block: str, before: str) -> str:
         """Whole runs side by side; what is before them in the block joined with their totals."""
         b, whole = self.b, Index((), RUN)
-        scanned, totals = "" if before_block is None else self.room(_RUNS, RUN), self.room(_RUNS)
+        scanned, totals = self.room(_RUNS, RUN), self.room(_RUNS)
         with b.range(LoopKind.VECTOR, count) as run:
 
             def take(place: Index) -> str:
@@ -271,14 +249,13 @@ class _Lines(Scanning):
             def give(place: Index, total: str) -> None:
                 b.store(scanned, (at(run.index), place), total)
 
-            b.store(totals, (at(run.index),), self.chain(ZERO, whole, whole, take, give if scanned else None))
+            b.store(totals, (at(run.index),), self.chain(ZERO, whole, whole, take, give))
         with b.range(LoopKind.SERIAL, count, [(self.kind, before, None)]) as run:
             (before_run,) = run.inside
-            if before_block is not None:
-                first = self.joined(before_block, before_run)
-                with b.range(LoopKind.VECTOR, whole) as item:
-                    shown = self.joined(first, b.load(scanned, (at(run.index), at(item.index))))
-                    self.store("result", shown, line, plus(plus(start, times(at(run.index), RUN)), at(item.index)))
+            first = self.joined(before_block, before_run)
+            with b.range(LoopKind.VECTOR, whole) as item:
+                shown = self.joined(first, b.load(scanned, (at(run.index), at(item.index))))
+                self.store("result", shown, line, plus(plus(start, times(at(run.index), RUN)), at(item.index)))
             run.yields = (self.joined(before_run, b.load(totals, (at(run.index),))),)
         return run.results[0]
 

@@ -144,6 +144,23 @@ def scalar(kind: Kind, item: Payload) -> Array:
     return array(kind, (), (item,))
 
 
+def nested(value: Array) -> Any:
+    """The items as nested lists (a scalar is its item; the last axis of text is a string)."""
+    if value.kind is Kind.CHAR and value.rank:
+        width = value.shape[-1]
+        rows: list[Any] = ["".join(map(str, value.data[i * width : (i + 1) * width])) for i in range(math.prod(value.shape[:-1]))]
+        return _nest(rows, value.shape[:-1])
+    return _nest(list(value.data), value.shape)
+
+
+def _nest(items: list[Any], shape: Sequence[int]) -> Any:
+    for axis in range(len(shape) - 1, 0, -1):
+        size = shape[axis]
+        count = math.prod(shape[:axis])
+        items = [items[i * size : (i + 1) * size] for i in range(count)]
+    return items if shape else items[0]
+
+
 # --------------------------------------------------------------------------- NumPy
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from rho.backend.reference.failures import CheckFailed, InternalError
 from rho.backend.reference.scalars import convert_checked, evaluate, integer_to_f32
-from rho.backend.run.values import Array, from_numpy, integer_range, normalise, round_f32, to_numpy, wrap_integer
+from rho.backend.run.values import Array, from_numpy, integer_range, nested, normalise, round_f32, scalar, to_numpy, wrap_integer
 from rho.backend.scalar import special
 from rho.typechecker.elements import Kind
 from rho.typechecker.scalars import FUNCTIONS
@@ -256,9 +256,13 @@ def test_kinds_and_arity_are_checked() -> None:
             evaluate(name, kind, args, result)  # type: ignore[arg-type]
 
 
-def test_arrays_are_normalised_and_full() -> None:
+def test_arrays_normalise_and_nest() -> None:
     assert wrap_integer(I32, 2**31) == -(2**31)
     assert integer_range(U8) == (0, 255)
+    assert nested(Array(I64, (2, 2), (1, 2, 3, 4))) == [[1, 2], [3, 4]]
+    assert nested(Array(CHAR, (2, 2), ("a", "b", "c", "d"))) == ["ab", "cd"]
+    assert nested(scalar(F64, 1)) == 1.0
+    assert nested(Array(I64, (2, 0), ())) == [[], []]
     with pytest.raises(AssertionError):
         Array(I64, (2,), (1,))
 

@@ -247,8 +247,7 @@ def together(count: int) -> None:
 
 def main() -> None:
     os.environ[policy.SWITCH] = "always"
-    cuts.PARALLEL = scanning.PARALLEL = scanning.CUT = scanning.MANY = selecting.PARALLEL = 0  # type: ignore[misc]
-    scanning.BATCH = 1 << 16  # type: ignore[misc]
+    cuts.PARALLEL = scanning.PARALLEL = selecting.PARALLEL = 0  # type: ignore[misc]
     sorting._PARTED = 0  # type: ignore[misc]
     compiled.room = scanning.room = selecting.room = sorting.room = guarded  # type: ignore[attr-defined]
     decided()

@@ -57,9 +57,6 @@ def layouts(array: Any, axis: int) -> Iterator[Any]:
 def test_bits(kind: Kind, function: str, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(policy.SWITCH, "always")
     monkeypatch.setattr(scanning, "PARALLEL", 0)
-    monkeypatch.setattr(scanning, "CUT", 0)
-    monkeypatch.setattr(scanning, "MANY", 0)
-    monkeypatch.setattr(scanning, "BATCH", 1 << 17)
     monkeypatch.setattr(scanning, "STREAMED", 1 << 16)
     monkeypatch.setattr(pool, "LEAST", 0)
     monkeypatch.setattr(scanning, "_kept", Kept(256))
@@ -77,7 +74,7 @@ def test_bits(kind: Kind, function: str, threads: int, monkeypatch: pytest.Monke
 
 @pytest.mark.skipif(not is_installed(), reason="no llvmlite")
 @pytest.mark.parametrize(("kind", "function"), FUNCTIONS)
-def test_a_long_line_is_scanned_part_by_part(kind: Kind, function: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_line_is_scanned_batch_by_batch(kind: Kind, function: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(policy.SWITCH, "always")
     monkeypatch.setattr(policy, "LONG_NANOSECONDS", 0.0)
     monkeypatch.setattr(scanning, "_HEARD", 1 << 16)
@@ -89,7 +86,7 @@ def test_a_long_line_is_scanned_part_by_part(kind: Kind, function: str, monkeypa
         made = scanning.scan_lines(function, kind, one, 0, 1)
         assert made is not None
         assert same_bits(made, wanted(function, kind, one, 0))
-    assert all(isinstance(kept, scanning.Cut) for kept in scanning._kept.values())
+    assert all(isinstance(kept, scanning.Long) for kept in scanning._kept.values())
 
 
 @pytest.mark.skipif(not is_installed(), reason="no llvmlite")

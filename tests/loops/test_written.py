@@ -99,10 +99,9 @@ def test_joining_is_the_tree_of_sums() -> None:
 def test_scans_have_the_order_of_scans(lines: int, length: int) -> None:
     items = np.random.default_rng(lines + length).standard_normal((lines, length))
     want = scanned_along("add", Kind.F64, items, 1)
-    nothing = {"carry": np.array([-0.0, 0.0]), "totals": np.zeros(0)}
-    arrays = {"source": items, "result": np.zeros_like(items), **nothing}
+    arrays = {"source": items, "result": np.zeros_like(items), "carry": np.array([-0.0, 0.0])}
     program = Scan("add", Kind.F64, Form.LINES).program()
-    assert interpret.run(program, {"lines": lines, "length": length, "blocks": 0}, arrays, meaning) is None
+    assert interpret.run(program, {"lines": lines, "length": length}, arrays, meaning) is None
     assert arrays["result"].tobytes() == want.tobytes()
     arrays = {"source": items.T.reshape(1, length, lines), "result": np.zeros((1, length, lines))}
     program = Scan("add", Kind.F64, Form.COLUMNS).program()
@@ -116,9 +115,9 @@ def test_scans_of_truth_values(function: str, name: np.ufunc) -> None:
     program = Scan(function, Kind.BOOL, Form.LINES).program()
     for length in (3, 30):
         items = np.random.default_rng(length).random((2, length)) < {"and": 0.9, "or": 0.1}.get(function, 0.5)
-        arrays = {"source": items.astype(np.uint8), "result": np.zeros((2, length), np.uint8), "totals": np.zeros(0, np.uint8),
+        arrays = {"source": items.astype(np.uint8), "result": np.zeros((2, length), np.uint8),
                   "carry": np.array([function in ("and", "eq"), False], np.uint8)}  # fmt: skip
-        assert interpret.run(program, {"lines": 2, "length": length, "blocks": 0}, arrays, meaning) is None
+        assert interpret.run(program, {"lines": 2, "length": length}, arrays, meaning) is None
         assert arrays["result"].astype(bool).tolist() == name.accumulate(items, 1).tolist()
 
 

@@ -1,8 +1,7 @@
 """Scans through compiled kernels, in the order of scans.
 
-Many lines are shared by the team.  One long line is gone along in batches that stay in the nearer caches: the first part of
-a batch is scanned while the totals of the blocks of its other parts are found; then these are scanned, each from what is before
-it.  The last part needs no totals.  So the parts do not show.
+Many lines are shared by the team.  One long line is gone along batch by batch, each from what is before it, so that an interrupt
+is heard.
 
 Neighbours: `loops.scans` (the code), `sharing` (its pieces), `reference.scans` (the order), `library.sequential` (asks).
 """
@@ -12,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 from math import prod
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -31,21 +30,14 @@ from .compiled import STREAMED
 from .kinds import DTYPES, NumArray, start_of
 from .launching import Block
 from .layouts import common_stride
-from .reals import PLAIN
 from .sharing import Pieces
 
 LEAST: Final = RUN + 1
 """Fewer items stay on NumPy."""
 PARALLEL: Final = 20_000.0
 """Nanoseconds of work from which lines are shared out."""
-CUT: Final = 60_000.0
-"""Nanoseconds of work from which one line is cut into parts: these are two launches, and what is between them."""
 _HEARD: Final = 1 << 25
 """Bytes of a line that one thread scans before an interrupt is heard."""
-BATCH: Final = 1 << 22
-"""Bytes of a line that are gone along twice at once."""
-MANY: Final = 4
-"""Threads from which lines are cut: reading lines twice takes fewer threads as long as one takes."""
 _SAVED: Final = 2.0
 """Nanoseconds an item over NumPy."""
 _BYTE_WORK: Final = 0.05
@@ -53,8 +45,6 @@ _ORDERED_WORK: Final = 0.2
 """Nanoseconds a byte, and an item in the order of scans, on one thread, roughly."""
 _PIECES: Final = 4
 """Pieces a thread."""
-_TOTAL_SHARE: Final = 0.25
-"""What the total of an item takes of what its scan takes."""
 _PARITIES: Final = frozenset({"ne", "eq"})
 """Functions of truth values that are scanned besides those that kernels reduce with."""
 _SOURCE, _RESULT, _CARRY = range(3)
@@ -73,7 +63,7 @@ def scan_lines(function: str, kind: Kind, arg: NumArray, axis: int, threads: int
 
 def scan_plan(
     function: str, kind: Kind, arg: NumArray, axis: int, threads: int, least: int = LEAST, runs: int = 1
-) -> Whole | Cut | None:  # fmt: skip
+) -> Whole | Long | None:  # fmt: skip
     """What scans arrays of this layout; kept.  `least`: fewer items stay on NumPy; asked for once in so many `runs`."""
     if arg.dtype != DTYPES[kind]:
         return None
@@ -101,7 +91,7 @@ def scan_code(function: str, kind: Kind, arg: NumArray, axis: int, least: int = 
     return None if axes is None else _code(function, kind, arg, axis, axes)
 
 
-def _made(code: Scan, arg: NumArray, axis: int, threads: int) -> Whole | Cut | None:
+def _made(code: Scan, arg: NumArray, axis: int, threads: int) -> Whole | Long | None:
     axes, address = _merged(arg, axis), address_of(code)
     if address is None or axes is None:
         return None
@@ -111,28 +101,22 @@ def _made(code: Scan, arg: NumArray, axis: int, threads: int) -> Whole | Cut | N
         blocks = _columns(code, arg, axis, axes, threads if work >= PARALLEL else 1, work)
         return None if blocks is None else Whole(code, Pieces(address, blocks, 3, threads, work))
     lines, length = prod(arg.shape[:axis]), arg.shape[axis]
-    if threads >= MANY and threads > 1 and lines < 2 * threads and work / lines >= CUT:
-        return Cut(code, address, arg, axis, axes[0], threads)
     if lines == 1 and work >= policy.LONG_NANOSECONDS:
-        return Cut(code, address, arg, axis, axes[0], 0)
+        return Long(code, address, length, arg.strides[axis], work)
     each = -(-lines // policy.pieces(_PIECES * threads if threads > 1 and work >= PARALLEL else 1, work))
     blocks = []
     for first in range(0, lines, each):
         strides = axes[0], arg.strides[axis]
-        blocks.append(_lines(code, min(each, lines - first), length, strides, (first * axes[0], first * length * bytes, 0)))
+        blocks.append(_lines(code, min(each, lines - first), length, strides, (first * axes[0], first * length * bytes)))
     return Whole(code, Pieces(address, blocks, 3, threads, work))
 
 
-def _lines(code: Scan, lines: int, length: int, strides: tuple[int, int], places: tuple[int, int, int], blocks: int = 0) -> Block:
-    """The words of lines.  `strides`: of the source.  `places`: the source, the result and what is before, from the bases;
-    with `blocks`, their totals go where else what is before is."""
-    source, result, carry = places
+def _lines(code: Scan, lines: int, length: int, strides: tuple[int, int], places: tuple[int, int] = (0, 0)) -> Block:
+    """The words of lines.  `strides`: of the source.  `places`: the source and the result, from the bases."""
     own = (strides[0],) if code.unit else strides
-    words = [lines, length, blocks, 0, *own, 0, length * code.kind.bytes, 0, 0]
-    after = 4 + len(own)
-    if blocks:
-        return Block(words, [(3, (_SOURCE, source)), (after + 3, (_CARRY, carry))])
-    return Block(words, [(3, (_SOURCE, source)), (after, (_RESULT, result)), (after + 2, (_CARRY, carry))])
+    words = [lines, length, 0, *own, 0, length * code.kind.bytes, 0]
+    after = 3 + len(own)
+    return Block(words, [(2, (_SOURCE, places[0])), (after, (_RESULT, places[1])), (after + 2, (_CARRY, 0))])
 
 
 def _merged(arg: NumArray, axis: int) -> tuple[int, int] | None:
@@ -172,73 +156,27 @@ def _carry(function: str, kind: Kind) -> NumArray:
     return np.full(2, neutral(function, kind), DTYPES[kind])
 
 
-_kept: Kept[Whole | Cut] = Kept(256)
+_kept: Kept[Whole | Long] = Kept(256)
 
 
 # -------------------------------------------------------------------------------------------------- lines
 
 
-class Cut:
-    """Lines that are cut into parts, batch by batch; a batch is whole blocks, but the last of a line.  `threads` 0: a batch is
-    one part, so that nothing is read twice, and batches only let an interrupt be heard."""
+class Long:
+    """A line that takes long, of items that are `step` bytes apart: batches are whole blocks, but for the last."""
 
-    def __init__(self, code: Scan, address: int, arg: NumArray, axis: int, line_step: int, threads: int) -> None:
-        self.code, self.lines, self.length = code, prod(arg.shape[:axis]), arg.shape[axis]
-        self.step, self.line_step = arg.strides[axis], line_step
-        self.batch = max(BLOCK * _PIECES * threads, (BATCH if threads else _HEARD) // (code.kind.bytes * BLOCK) * BLOCK)
-        last = self.length % self.batch or self.batch
-        self.last = _Batch(code, address, last, self.step, threads)
-        self.whole = self.last if last == self.batch else _Batch(code, address, self.batch, self.step, threads)
+    def __init__(self, code: Scan, address: int, length: int, step: int, work: float) -> None:
+        self.code, self.length, self.step = code, length, step
+        self.batch = _HEARD // (code.kind.bytes * BLOCK) * BLOCK
+        sizes = {min(self.batch, length), length % self.batch or self.batch}
+        self.pieces = {size: Pieces(address, [_lines(code, 1, size, (0, step))], 3, 1, work * size / length) for size in sizes}
 
     def run(self, arg: NumArray, result: NumArray) -> None:
-        source, target, bytes = start_of(arg), start_of(result), self.code.kind.bytes
-        for line in range(self.lines):
-            before = np.array(neutral(self.code.function, self.code.kind), DTYPES[self.code.kind])
-            for start in range(0, self.length, self.batch):
-                batch = self.whole if start + self.batch <= self.length else self.last
-                here = source + line * self.line_step + start * self.step
-                before = batch.run(here, target + (line * self.length + start) * bytes, before, (arg, result))
-
-
-class _Batch:
-    def __init__(self, code: Scan, address: int, length: int, step: int, threads: int) -> None:
-        bytes, blocks = code.kind.bytes, -(-length // BLOCK)
-        self.code, self.dtype = code, DTYPES[code.kind]
-        self.first = first = max(1, int(blocks * _TOTAL_SHARE / (threads + _TOTAL_SHARE))) if threads else blocks
-        each = max(1, -(-(blocks - first) // (_PIECES * max(1, threads))))
-        self.starts = starts = list(range(first, blocks, each))
-        self.totals = 2 * (len(starts) + 1)
-        """Where the totals of blocks are in the items of a run; before them what is before and behind each part."""
-        self.items = self.totals + blocks + 1
-
-        def scan(place: int, start: int, stop: int) -> Block:
-            items = min(stop * BLOCK, length) - start * BLOCK
-            return _lines(code, 1, items, (0, step), (start * BLOCK * step, start * BLOCK * bytes, 2 * place * bytes))
-
-        prepared = [scan(0, 0, first)]
-        for start in starts[:-1]:
-            places = start * BLOCK * step, 0, (self.totals + start + 1) * bytes
-            prepared.append(_lines(code, 1, each * BLOCK, (0, step), places, each))
-        work = length * (bytes * _BYTE_WORK + (0 if code.is_free else _ORDERED_WORK))
-        self.prepared = Pieces(address, prepared, 3, threads, work / 2)
-        parts = [scan(place + 1, start, start + each) for place, start in enumerate(starts)]
-        self.parts = Pieces(address, parts, 3, threads, work) if parts else None
-
-    def run(self, source: int, result: int, before: Any, owners: Any) -> Any:
-        """What is behind."""
-        room = np.empty(self.items, self.dtype)
-        room[0] = before
-        bases = (source, result, start_of(room))
-        self.prepared.run(bases, (owners, room))
-        if self.parts is None:
-            return room[1]
-        totals = room[self.totals :]
-        totals[self.first] = room[1]
-        known = totals[self.first : self.starts[-1] + 1]
-        PLAIN[self.code.function].accumulate(known, 0, self.dtype, known)
-        room[2 : self.totals : 2] = totals[self.starts]
-        self.parts.run(bases, (owners, room))
-        return room[self.totals - 1]
+        source, target, carry = start_of(arg), start_of(result), _carry(self.code.function, self.code.kind).copy()
+        for start in range(0, self.length, self.batch):
+            bases = source + start * self.step, target + start * self.code.kind.bytes, start_of(carry)
+            self.pieces[min(self.batch, self.length - start)].run(bases, (arg, result, carry))
+            carry[0] = carry[1]
 
 
 # ------------------------------------------------------------------------------------------------ columns
