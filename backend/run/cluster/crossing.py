@@ -26,7 +26,6 @@ from ...graph import traverse
 from ...schedule.plan.model import Queue, Step, TransferStep
 from ...schedule.plan.parts import DeviceId
 from ..cpu import CpuBackend
-from ..cpu.kinds import stored
 from ..files.stored import StoreBackend
 from ..machine import Machine
 from ..others import Gate, Parts
@@ -68,9 +67,7 @@ class Crossing:
     def backends(self) -> dict[DeviceId, CpuBackend]:
         """Those of the devices of this process."""
         own = [device for device in self.shares.plan.devices if self.is_here(device.id)]
-        return {
-            device.id: StoreBackend() if device.id in self.shares.stores else CpuBackend(device.threads) for device in own
-        }
+        return {one.id: StoreBackend() if one.id in self.shares.stores else CpuBackend(one.threads) for one in own}
 
     def steps(self, queue: Queue) -> tuple[Step, ...]:
         found = self._steps.get(id(queue))
@@ -117,10 +114,7 @@ class Crossing:
             return ("arrival", number, self._counts["awaited"][number])
 
     def send(self, step: TransferStep, parts: Parts, kind: Element) -> None:
-        assert self.machine is not None
-        backend = self.machine.backends[step.source]
-        plain = isinstance(backend, CpuBackend)
-        arrays = [np.asarray(array) if plain else stored(backend.fetch(array, kind), kind) for _, array in parts]
+        arrays = [np.asarray(array) for _, array in parts]
         number, target = self.shares.transfers[step], self.shares.where[step.target]
         facts: dict[str, Any] = {"transfer": number, "boxes": [box for box, _ in parts]}
         if number in self.shares.kept:
@@ -133,14 +127,12 @@ class Crossing:
         self._send(target, Kind.DATA, facts, arrays)
 
     def receive(self, step: TransferStep, kind: Element) -> Parts:
-        assert self.machine is not None and self.gate is not None
+        assert self.gate is not None
         number = self.shares.transfers[step]
         with self._lock:
-            parts = self._came[number].popleft()
             self._counts["received"][number] += 1
             self.gate.forget([("arrival", number, self._counts["received"][number])])
-        backend = self.machine.backends[step.target]
-        return parts if isinstance(backend, CpuBackend) else [(box, backend.bring(array, kind)) for box, array in parts]
+            return self._came[number].popleft()
 
     def _send(self, process: Process, kind: Kind, facts: dict[str, Any], arrays: list[Any] | None = None) -> None:
         with self._lock:

@@ -10,7 +10,7 @@ import json
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, BinaryIO, ClassVar, Final
+from typing import Any, ClassVar, Final
 
 from ....lang.codes import Code
 from ....lang.reading_clauses import Form
@@ -36,20 +36,6 @@ class Column:
     """Dates and times as numbers are for formats that know them."""
 
 
-class TextRows:
-    """Rows of a table of numbers, as they come."""
-
-    def __init__(self, file: BinaryIO, delimiter: str, kind: Kind) -> None:
-        self._file, self._delimiter, self._kind = file, delimiter, kind
-
-    def put(self, rows: Any) -> None:
-        for text in texts(self._delimiter, self._kind, rows):
-            self._file.write(text.encode("utf-8"))
-
-    def end(self) -> None:
-        self._file.flush()
-
-
 class TextSink(OrderedSink):
     """Rows of a new csv or tsv file of numbers."""
 
@@ -59,8 +45,13 @@ class TextSink(OrderedSink):
     def require(self) -> None:
         require_table(self.kind, self.shape)
 
-    def writer(self, file: BinaryIO) -> TextRows:
-        return TextRows(file, DELIMITERS[suffix_of(self.path)], self.kind)
+    def append(self, rows: Any) -> None:
+        assert self.file is not None, "it has begun"
+        for text in texts(DELIMITERS[suffix_of(self.path)], self.kind, rows):
+            self.file.write(text.encode("utf-8"))
+
+    def finish(self) -> None:
+        """Every line has been written."""
 
 
 def require_table(kind: Kind, shape: tuple[int, ...]) -> None:

@@ -1,7 +1,5 @@
 """Outputs whose rows are written in order, as they come: the bytes that the whole value gives.
 
-A format is a `RowWriter`, which is given a new file and then rows.  Writing a whole value is giving it all rows.
-
 Neighbours: `delimited_writing`, `parquet_writing`, `zarr_writing` (formats), `sinks` (which files), `npy_rows` (in any order),
 `lang.replacing`.
 """
@@ -12,25 +10,13 @@ import os
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from math import prod
-from typing import Any, BinaryIO, ClassVar, Protocol
+from typing import Any, BinaryIO, ClassVar
 
 from ....lang.codes import Code
 from ....lang.replacing import Replacement
 from ....typechecker.elements import Kind
 from .filling import new_array
 from .trouble import FileTrouble
-
-
-class RowWriter(Protocol):
-    """What a format does with rows."""
-
-    def put(self, rows: Any) -> None:
-        """Rows that follow those before.  OSError."""
-        ...
-
-    def end(self) -> None:
-        """Those were all.  OSError."""
-        ...
 
 
 @dataclass(slots=True)
@@ -47,8 +33,7 @@ class OrderedSink(ABC):
     """Of the output."""
     written: Replacement = field(default_factory=Replacement)
     handle: int = -1
-    _writer: RowWriter | None = None
-    _file: BinaryIO | None = None
+    file: BinaryIO | None = None
     _rows: int = 0
     """Those that have come."""
 
@@ -61,29 +46,32 @@ class OrderedSink(ABC):
         """FileTrouble: what the format does not hold."""
 
     @abstractmethod
-    def writer(self, file: BinaryIO) -> RowWriter:
-        """Of a file that is empty."""
+    def append(self, rows: Any) -> None:
+        """Rows that follow those before.  OSError."""
+
+    @abstractmethod
+    def finish(self) -> None:
+        """All rows have come.  OSError."""
 
     def begin(self) -> None:
         """FileTrouble: what the format does not hold.  OSError."""
         self.require()
         self.handle = self.written.begin(self.path)
-        self._file = os.fdopen(self.handle, "wb", closefd=False)
-        self._writer = self.writer(self._file)
+        self.file = os.fdopen(self.handle, "wb", closefd=False)
 
     def put(self, slab: Any, axis: int, first: int) -> None:
         """Rows from `first` on.  OSError."""
-        if axis != 0 or first != self._rows or self._writer is None:
+        if axis != 0 or first != self._rows:
             raise FileTrouble(Code.E708, "was not written in order")
-        self._writer.put(slab)
+        self.append(slab)
         self._rows += len(slab)
 
     def end(self) -> None:
         """That was all.  OSError."""
-        if self._rows != self.shape[0] or not prod(self.shape) or self._writer is None or self._file is None:
+        if self._rows != self.shape[0] or not prod(self.shape) or self.file is None:
             raise FileTrouble(Code.E708, "was not written whole")
-        self._writer.end()
-        self._file.close()
+        self.finish()
+        self.file.close()
         self.written.end(self.handle)
 
     def discard(self) -> None:

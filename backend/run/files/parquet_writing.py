@@ -9,7 +9,7 @@ Neighbours: `parquet` (the other way), `delimited_writing` (the same tables as t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import Any, BinaryIO, ClassVar, Final
 
@@ -17,6 +17,7 @@ from ....lang.codes import Code
 from ....lang.reading_clauses import Form
 from ....typechecker.elements import Kind
 from ..values import NUMPY_NAMES
+from . import delimited_writing
 from .blocks import characters_of
 from .delimited_writing import Column, require_columns
 from .ordered_rows import OrderedSink
@@ -48,12 +49,8 @@ def require_storable(kind: Kind, shape: tuple[int, ...]) -> None:
     """E708: what a parquet file cannot hold."""
     if kind in _COMPLEX:
         raise FileTrouble(Code.E708, "is complex, which no column of a parquet file is", "write it to an npy file")
-    if kind is Kind.CHAR and len(shape) != 2:
-        raise FileTrouble(Code.E708, f"is text of {len(shape)} axes, a column of a table is rows of text `char[n w]`")
-    if len(shape) > 2:
-        raise FileTrouble(Code.E708, f"has {len(shape)} axes, a table has two", "write it to an npy file")
-    if shape[1:] == (0,) and kind is not Kind.CHAR:
-        raise FileTrouble(Code.E708, "has no columns, which a table cannot express", "write it to an npy file")
+    if kind is not Kind.CHAR or len(shape) != 2:
+        delimited_writing.require_table(kind, shape)
 
 
 def require_table(columns: Sequence[Column]) -> None:
@@ -74,7 +71,7 @@ def write(file: BinaryIO, columns: Sequence[Column]) -> None:
 class _Groups:
     """A new file, a group of `rows` after the other."""
 
-    def __init__(self, file: BinaryIO, columns: Sequence[tuple[str, Kind, Form]]) -> None:
+    def __init__(self, file: BinaryIO | None, columns: Sequence[tuple[str, Kind, Form]]) -> None:
         import pyarrow
         from pyarrow import parquet
 
@@ -114,18 +111,28 @@ def _items(part: Any, type: Any) -> Any:
     return numpy.ascontiguousarray(part, numpy.int32 if type == pyarrow.date32() else None)
 
 
-class ParquetRows:
-    """Rows of a new file, which wait until a group is full."""
+@dataclass(slots=True)
+class ParquetSink(OrderedSink):
+    """Rows of a new parquet file, which wait until a group is full."""
 
-    def __init__(self, file: BinaryIO, kind: Kind, shape: tuple[int, ...], name: str) -> None:
+    beside: ClassVar[int] = BESIDE
+
+    _groups: Any = None
+    _waiting: Any = None
+    _count: int = 0
+
+    def require(self) -> None:
+        require_storable(self.kind, self.shape)
+
+    def begin(self) -> None:
         import numpy
 
-        names = [name] if len(shape) == 1 else [f"column{place}" for place in range(shape[1])]
-        self._groups = _Groups(file, [(column, kind, Form.ITEM) for column in names])
-        self._waiting: Any = numpy.empty((self._groups.rows, len(names)), NUMPY_NAMES[kind])
-        self._count = 0
+        OrderedSink.begin(self)
+        names = [self.name] if len(self.shape) == 1 else [f"column{place}" for place in range(self.shape[1])]
+        self._groups = _Groups(self.file, [(column, self.kind, Form.ITEM) for column in names])
+        self._waiting = numpy.empty((self._groups.rows, len(names)), NUMPY_NAMES[self.kind])
 
-    def put(self, rows: Any) -> None:
+    def append(self, rows: Any) -> None:
         while len(rows):
             taken = rows[: len(self._waiting) - self._count]
             self._waiting[self._count : self._count + len(taken)] = taken.reshape(len(taken), -1)
@@ -133,7 +140,7 @@ class ParquetRows:
             if self._count == len(self._waiting):
                 self._flush()
 
-    def end(self) -> None:
+    def finish(self) -> None:
         if self._count:
             self._flush()
         self._groups.close()
@@ -141,15 +148,3 @@ class ParquetRows:
     def _flush(self) -> None:
         self._groups.write(list(self._waiting[: self._count].T))
         self._count = 0
-
-
-class ParquetSink(OrderedSink):
-    """Rows of a new parquet file."""
-
-    beside: ClassVar[int] = BESIDE
-
-    def require(self) -> None:
-        require_storable(self.kind, self.shape)
-
-    def writer(self, file: BinaryIO) -> ParquetRows:
-        return ParquetRows(file, self.kind, self.shape, self.name)

@@ -14,6 +14,7 @@ import bz2
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from .trouble import damaged, missing_package
@@ -31,18 +32,10 @@ class Codec:
     settings: Mapping[str, Any]
 
 
-def _inflated(data: bytes, size: int, window: int) -> bytes:
+def _inflated(window: int, data: bytes, size: int, settings: Mapping[str, Any]) -> bytes:
     engine = zlib.decompressobj(window)
     found = engine.decompress(data, size + 1)
     return found + engine.decompress(b"", size + 1 - len(found)) if len(found) <= size else found
-
-
-def _gzip(data: bytes, size: int, settings: Mapping[str, Any]) -> bytes:
-    return _inflated(data, size, 31)
-
-
-def _zlib(data: bytes, size: int, settings: Mapping[str, Any]) -> bytes:
-    return _inflated(data, size, 15)
 
 
 def _bz2(data: bytes, size: int, settings: Mapping[str, Any]) -> bytes:
@@ -143,8 +136,8 @@ def _numcodecs(name: str, **settings: Any) -> Any:
 
 
 _DECODERS: Final[Mapping[str, Callable[[bytes, int, Mapping[str, Any]], Any]]] = {
-    "blosc": _blosc, "bz2": _bz2, "crc32c": _crc32c, "delta": _delta, "gzip": _gzip, "lz4": _lz4, "shuffle": _shuffle,
-    "zlib": _zlib, "zstd": _zstd,
+    "blosc": _blosc, "bz2": _bz2, "crc32c": _crc32c, "delta": _delta, "gzip": partial(_inflated, 31), "lz4": _lz4,
+    "shuffle": _shuffle, "zlib": partial(_inflated, 15), "zstd": _zstd,
 }  # fmt: skip
 ALLOWED: Final = frozenset(_DECODERS)
 _KEEPING: Final = ("shuffle", "delta", "crc32c")
