@@ -74,32 +74,15 @@ def grade_by(call: Call, order: NumArray, arg: NumArray) -> NumArray:
 
 _LONG: Final = 1 << 10
 """Rows from this length on are ordered one by one."""
-_SHORT: Final = 64
-"""Rows up to this long are compared side by side, item by item."""
 
 
 def _first_places(rows: NumArray, *, descending: bool) -> NumArray:
     """The place of the first least (or greatest) item of each row; NaN comes after all others."""
-    count, length = rows.shape
-    if length <= min(_SHORT, count):
-        return _least_places(order_columns(rows, descending=descending)[0])
     places = np.asarray(rows.argmax(1) if descending else rows.argmin(1), np.int64)
     if rows.dtype.kind == "f":
-        missing = np.isnan(rows[np.arange(count), places])  # NumPy's choice, wherever there is a NaN
+        missing = np.isnan(rows[np.arange(len(rows)), places])  # NumPy's choice, wherever there is a NaN
         if missing.any():
             places[missing] = np.argmin(order_columns(rows[missing], descending=descending)[0], axis=1)
-    return places
-
-
-def _least_places(keys: NumArray) -> NumArray:
-    """The place of the first least item of each row."""
-    rows, length = keys.shape
-    columns = np.ascontiguousarray(keys.T)
-    best, places = columns[0].copy(), np.zeros(rows, np.int64)
-    for place in range(1, length):
-        less = columns[place] < best
-        np.copyto(best, columns[place], where=less)
-        np.copyto(places, place, where=less)
     return places
 
 

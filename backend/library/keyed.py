@@ -29,6 +29,8 @@ _FEW_COLUMNS: Final = 16
 _BLOCK: Final = 1 << 16
 """Items."""
 _LARGE_GROUP: Final = 256
+_FEW_GROUPS: Final = 4
+"""Of so many at most each is reduced item by item: a step of all together takes as long as some items of one."""
 _AS_BYTES: Final = {np.logical_or: np.maximum, np.logical_and: np.minimum}
 """Of which NumPy has no loop that is as quick."""
 
@@ -108,7 +110,8 @@ def _by_group(function: str, kind: Kind, keys: NumArray, items: NumArray, result
     starts = np.flatnonzero(np.append(True, sorted_keys[1:] != sorted_keys[:-1]))
     stops = np.append(starts[1:], len(keys))
     leftwards = not FUNCTIONS[function].associative
-    large = stops - starts > _LARGE_GROUP
+    by_item = not leftwards and kind is not Kind.BOOL
+    large = stops - starts > (max(_LARGE_GROUP, len(keys) // _FEW_GROUPS) if by_item else _LARGE_GROUP)
     for start, stop in zip(starts[large].tolist(), stops[large].tolist(), strict=True):
         group = ordered[start:stop]
         result[sorted_keys[start]] = from_the_right(function, kind, group) if leftwards else scanned(function, kind, group)[-1]

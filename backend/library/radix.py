@@ -19,7 +19,6 @@ from ..run.cpu.scalars import implementation
 from .contracting import products
 from .frames import Arrays, Call, Operation, whole
 
-_SAFE: Final = 1 << 62
 _FEW: Final = 16
 CHUNK: Final = 1 << 12
 """Items that are Python values at once."""
@@ -112,10 +111,10 @@ def _divide_integers(base: NumArray, number: NumArray, digit: NumArray) -> NumAr
         if value > 0 and not value & (value - 1):
             np.bitwise_and(number, one - one.dtype.type(1), out=digit)
             return np.asarray(number >> one.dtype.type(value.bit_length() - 1))
-        if abs(value) <= _SAFE and number.min() >= -_SAFE and number.max() <= _SAFE and number.dtype == np.int64:
+        with np.errstate(over="ignore"):  # what wraps on the way comes back
             carried: NumArray = np.asarray(number // one)
             np.subtract(number, carried * one, out=digit)
-            return carried
+        return carried
     zero = base == 0
     safe = np.where(zero, base.dtype.type(1), base)
     digit[...] = np.where(zero, number, np.remainder(number, safe))
