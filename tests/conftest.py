@@ -31,7 +31,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in background jobs o
 
 HALVED = (
     "tests/kernels/", "tests/backend/", "tests/loops/", "tests/graph/", "tests/streams/", "tests/lsp/test_robust.py",
-    "tests/shell/test_simulated_examples.py",
+    "tests/shell/test_simulated_examples.py", "tests/plans/test_stages.py", "tests/typechecker/test_rules_values.py",
 )  # fmt: skip
 
 

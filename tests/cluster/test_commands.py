@@ -1,4 +1,4 @@
-"""`rho run --cluster local:2`, with workers that Dask starts: the same words and the same bytes as without."""
+"""Commands with workers that Dask starts: what they show, write and measure."""
 
 from __future__ import annotations
 
@@ -43,16 +43,6 @@ def project(tmp_path: Path) -> Path:
     np.save(tmp_path / "m.npy", rng.standard_normal((50_000, 3)))
     (tmp_path / "p.rho").write_text(TEXT, encoding="utf-8")
     return tmp_path
-
-
-def test_run_on_a_local_cluster(project: Path) -> None:
-    given = ["p.rho", "--in", "x=x.npy", "--in", "m=m.npy", "--set", "scale=2"]
-    alone = rho(project, "run", *given, "--out", "y=y0.npy", "--out", "z=z0.npy")
-    assert alone.returncode == 0, alone.stderr
-    apart = rho(project, "run", *given, "--out", "y=y1.npy", "--out", "z=z1.npy", "--cluster", "local:2", "--fast")
-    assert (apart.returncode, apart.stdout, apart.stderr) == (0, alone.stdout, "")
-    for name in "yz":
-        assert (project / f"{name}0.npy").read_bytes() == (project / f"{name}1.npy").read_bytes()
 
 
 def test_devices_shows_workers_and_writes_a_profile_that_plans(project: Path) -> None:

@@ -83,14 +83,17 @@ def test_by_commands_with_tls(project: Path) -> None:
             while name == "dask_scheduler" and not (project / "scheduler.json").exists():
                 assert started[0].poll() is None and started[0].stderr is not None
                 started[0].stderr.readline()
-        given = ["run", "p.rho", "--in", "x=x.npy", "--in", "m=m.npy"]
-        alone = command(project, *given)
+        given = ["run", "p.rho", "--in", "x=x.npy", "--in", "m=m.npy", "--set", "scale=2"]
+        alone = command(project, *given, "--out", "y=y0.npy", "--out", "z=z0.npy")
         tls = "DASK_DISTRIBUTED__COMM__TLS__"
         names = {"CA_FILE": "ca", "CLIENT__CERT": "cert", "CLIENT__KEY": "key"}
         env = {**os.environ, **{tls + option: f"{name}.pem" for option, name in names.items()}}
-        words = [sys.executable, "-m", "rho", *given, "--cluster", "scheduler.json", "--fast"]
+        written = ["--out", "y=y1.npy", "--out", "z=z1.npy"]
+        words = [sys.executable, "-m", "rho", *given, *written, "--cluster", "scheduler.json", "--fast"]
         apart = subprocess.run(words, cwd=project, capture_output=True, text=True, timeout=WATCHDOG, env=env)
         assert (apart.returncode, apart.stdout, apart.stderr) == (0, alone.stdout, "")
+        for name in "yz":
+            assert (project / f"{name}0.npy").read_bytes() == (project / f"{name}1.npy").read_bytes()
         plain = command(project, *given, "--cluster", "scheduler.json", "--fast")
         assert plain.returncode == 1 and "E710" in plain.stderr
     finally:
