@@ -300,7 +300,7 @@ def _is_own_file(path: str) -> bool:
         found = os.lstat(path)
     except OSError:
         return False
-    return stat.S_ISREG(found.st_mode) and (not hasattr(os, "geteuid") or found.st_uid == os.geteuid())
+    return stat.S_ISREG(found.st_mode) and temporaries.is_own(found)
 
 
 def _is_as_before(target: str, before: tuple[int, ...] | None) -> bool:

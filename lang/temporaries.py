@@ -109,11 +109,15 @@ def remove_live() -> None:
         discard(path)
 
 
+def is_own(found: os.stat_result) -> bool:
+    """Does a file belong to this user?  Where files have no owners it does."""
+    return not hasattr(os, "geteuid") or found.st_uid == os.geteuid()
+
+
 def is_abandoned(handle: int, path: str) -> bool:
     """Is the open file a regular one of this user, still called so, that no process holds?  If so it is locked now."""
     found = os.fstat(handle)
-    own = not hasattr(os, "geteuid") or found.st_uid == os.geteuid()
-    return stat.S_ISREG(found.st_mode) and own and bool(hold(handle)) and is_same(handle, path)
+    return stat.S_ISREG(found.st_mode) and is_own(found) and bool(hold(handle)) and is_same(handle, path)
 
 
 def leftovers(folder: str) -> tuple[list[str], list[str]]:

@@ -130,11 +130,8 @@ def read_private(path: Path, most_bytes: int) -> bytes | None:
 
 
 @contextmanager
-def _opened(place: Path) -> Iterator[str | int | None]:
-    """What names in the folder are relative to: its handle; None if it is not the user's alone."""
-    if not hasattr(os, "geteuid"):  # no owners to compare
-        yield str(place) if place.is_dir() else None
-        return
+def _opened(place: Path) -> Iterator[int | None]:
+    """The folder's handle; None if it is not the user's alone, or where folders have none."""
     try:
         handle = os.open(place, _FOLDER)
     except OSError:
@@ -142,24 +139,20 @@ def _opened(place: Path) -> Iterator[str | int | None]:
         return
     try:
         found = os.fstat(handle)
-        yield handle if found.st_uid == os.geteuid() and not found.st_mode & _OTHERS_WRITE else None
+        yield handle if temporaries.is_own(found) and not found.st_mode & _OTHERS_WRITE else None
     finally:
         os.close(handle)
 
 
-def read_bounded(name: str, most_bytes: int, folder: str | int) -> bytes | None:
-    """A regular file of this user in a folder (its path or handle), if it is no larger; links are not followed."""
+def read_bounded(name: str, most_bytes: int, folder: int) -> bytes | None:
+    """A regular file of this user in an open folder, if it is no larger; links are not followed."""
     try:
-        if isinstance(folder, str):
-            handle = os.open(os.path.join(folder, name), temporaries.OPEN)
-        else:
-            handle = os.open(name, temporaries.OPEN, dir_fd=folder)
+        handle = os.open(name, temporaries.OPEN, dir_fd=folder)
     except (OSError, ValueError):
         return None
     try:
         found = os.fstat(handle)
-        own = not hasattr(os, "geteuid") or found.st_uid == os.geteuid()
-        if not stat.S_ISREG(found.st_mode) or not own or found.st_size > most_bytes:
+        if not stat.S_ISREG(found.st_mode) or not temporaries.is_own(found) or found.st_size > most_bytes:
             return None
         with os.fdopen(handle, "rb", closefd=False) as file:
             data = file.read(most_bytes + 1)
@@ -170,17 +163,17 @@ def read_bounded(name: str, most_bytes: int, folder: str | int) -> bytes | None:
         os.close(handle)
 
 
-def _secret(folder: str | int) -> bytes | None:
+def _secret(folder: int) -> bytes | None:
     """The key of a folder; one of another length, or that others may read, is none."""
     try:
-        mode = os.stat(_KEY, dir_fd=folder, follow_symlinks=False).st_mode if isinstance(folder, int) else 0
+        mode = os.stat(_KEY, dir_fd=folder, follow_symlinks=False).st_mode
     except OSError:
         return None
     secret = None if mode & 0o077 else read_bounded(_KEY, _KEY_BYTES, folder)
     return secret if secret is not None and len(secret) == _KEY_BYTES else None
 
 
-def _made_secret(place: Path, folder: str | int) -> bytes | None:
+def _made_secret(place: Path, folder: int) -> bytes | None:
     """A new key; the one that another process made meanwhile, if it did.  OSError."""
     temporary, handle = temporaries.create(str(place), _KEY)
     try:
