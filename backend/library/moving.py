@@ -22,8 +22,6 @@ from .frames import Arrays, Call, Function, Operation, cell_by_cell, in_order, w
 _LONG_ROW: Final = 64
 _SHORT: Final = 64
 """Shorter runs are turned otherwise."""
-_FEW_STEPS: Final = 8
-_MANY: Final = 1 << 10
 
 
 def size_vector(call: Call, arrays: Arrays) -> NumArray:
@@ -47,12 +45,6 @@ def rotate(call: Call, arg: NumArray, amount: NumArray) -> NumArray:
     if amount.ndim == 0:
         turn = int(amount) % length
         lead: tuple[Any, ...] = (slice(None),) * axis
-        if length <= _FEW_STEPS and arg.size >= _MANY and math.prod(arg.shape[axis + 1 :]) < _LONG_ROW:
-            turned = np.empty_like(arg, order="C")
-            sources, targets = np.moveaxis(arg, axis, 0), np.moveaxis(turned, axis, 0)
-            for step in range(length):  # runs of a few items would be copied one by one
-                targets[step] = sources[(step + turn) % length]
-            return turned
         return np.concatenate((arg[(*lead, slice(turn, None))], arg[(*lead, slice(0, turn))]), axis)
     amounts = amount.astype(np.int64) % length
     rows, turns = np.moveaxis(arg, axis, -1), amounts.reshape(-1)

@@ -60,7 +60,7 @@ def sorted_rows(rows: NumArray, *, descending: bool, wanted: Window | None, thre
 
     def work(start: int) -> None:
         source, part = rows[start : start + piece], made[start : start + piece]
-        if selects(length, wanted):
+        if selects(length, wanted) or piece == 1:
             for items, row in zip(source, part, strict=True):
                 row[...] = sorted_items(items, descending=descending, wanted=wanted)
             return
@@ -72,8 +72,9 @@ def sorted_rows(rows: NumArray, *, descending: bool, wanted: Window | None, thre
             kept = low.copy()
             low[...] = high[:, ::-1]
             high[...] = kept[:, ::-1]
-        for row in odd:
-            part[row] = sorted_items(source[row], descending=descending)
+        if len(odd):
+            keys = order_columns(source[odd], descending=descending)[0]
+            part[odd] = np.take_along_axis(source[odd], np.argsort(keys, axis=1, kind="stable"), 1)
 
     run_boxes(range(0, len(rows), piece), lambda: work, threads if rows.size > _ROWS else 1)
     return made
