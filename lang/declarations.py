@@ -94,7 +94,7 @@ def bind_declaration(binding: Binding, text: str) -> program_tree.Statement:
             type_ = types.type(found["type"])
             clauses = [child for child in children if child.expr_name == "clause"]
             return program_tree.Input(
-                span, target, type_, None if path is None else _unquoted(path), None if path is None else types.span(path),
+                span, target, type_, None if path is None else _unquoted(path),
                 types.where([child for child in children if child.expr_name == "where"]), _reading(binding, types, clauses),
                 tuple([types.span(clause) for clause in clauses]),
             )  # fmt: skip

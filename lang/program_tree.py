@@ -56,7 +56,6 @@ class Input:
     target: tree.NameTarget
     type: TypeExpression
     path: str | None
-    path_span: Span | None
     where: tuple[Fact, ...]
     reading: Reading = AS_WRITTEN
     clauses: tuple[Span, ...] = ()

@@ -29,23 +29,19 @@ from .folding import MOST_ITEMS, Overflow, fold
 from .indices import LoopIndex
 from .ledger import Ledger
 from .mask_facts import MaskFacts
-from .named_sizes import NamedSizes
+from .named_sizes import ASIDE, NamedSizes
 from .obligations import Obligation, Relation, SizeFact
 from .operands import Operand
 from .reports import Reports
 from .scalars import FUNCTIONS, ResultKind
 from .sequences import Sequences
-from .sizes import Size, SizeOrigin, SizeVariable, monus, variable
+from .sizes import Size, SizeOrigin, SizeVariable, monus
 from .types import ArrayType
 from .value_facts import NOTHING, ValueFacts
 from .wording import Wording
 
 MOST_AXES = 15  # as in other APLs; libraries stop at 32 or 64, and a window doubles the axes
 MOST_SIZES = 256  # longest literal that is also kept as sizes
-
-
-ASIDE = 1 << 40
-"""Ids from here on are of work aside: those of the program do not depend on it."""
 
 
 class Snapshot(NamedTuple):
@@ -212,13 +208,6 @@ class Builder(Conversions):
 
     # -- sizes
 
-    def size_variable(self, name: str, origin: SizeOrigin, cap: Size | None = None, minimum: int = 0) -> SizeVariable:
-        """A new size variable; ids count up in the order of creation."""
-        return self.sizes.create(name, origin, cap, minimum)
-
-    def size_of(self, which: SizeVariable) -> Size:
-        return variable(which)
-
     def runtime_size(
         self, name: str, cap: Size, span: Span, why: str = "known only when it runs", least: int = 0,
         origin: SizeOrigin = SizeOrigin.RUNTIME,
@@ -231,14 +220,6 @@ class Builder(Conversions):
         known, learnt = self.sizes.of_mask(mask.value, cap, span, self._masks, self.types)
         self.ledger.premises += learnt
         return known
-
-    def value_size(self, x: Operand, cap: Size, span: Span, least: int = 0) -> SizeVariable:
-        """The run-time size that an integer value names: one value names one size."""
-        return self.sizes.of_integer(x.value, cap, span, least)
-
-    def share_mask(self, mask: Operand, original: Operand) -> None:
-        """`mask` is `original` in another kind: both name one size."""
-        self.sizes.share(mask.value, original.value)
 
     def alike(self, x: Operand, y: Operand) -> bool:
         """Are these the same value, made once or twice?"""
@@ -276,17 +257,10 @@ class Builder(Conversions):
         """
         return self.ledger.require(obligation, self.sizes.spans, self.report)
 
-    def clause(self, fact: SizeFact) -> tuple[Fix, ...]:
-        """The `where` that would prove a fact that is neither proved nor refuted."""
-        return self.ledger.clause(fact)
-
     def open_loop(self, trip: Size, span: Span) -> LoopIndex:
         """Enter the body of a loop with an index; its facts hold until `close_loop`."""
         name = self.runtime_size("i", monus(trip, 1), span, "the number of the iteration", origin=SizeOrigin.TURN)
         return self.ledger.open_loop(LoopIndex(name, trip))
-
-    def close_loop(self) -> None:
-        self.ledger.close_loop()
 
     # -- blocks
 

@@ -93,10 +93,6 @@ class Conversions:
         self.wording.add(made.value, self.where(x))  # messages point at what the program mentions
         return made
 
-    def to_bool(self, x: Operand, span: Span) -> Operand:
-        """bool, or integers known to be 0 and 1 converted; the caller has checked that it is one of these."""
-        return self.convert(x, Kind.BOOL, span)
-
 
 def shifted(static: Size | tuple[Size, ...] | None, by: int) -> Size | tuple[Size, ...] | None:
     """A singleton plus a number."""

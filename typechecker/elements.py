@@ -7,6 +7,7 @@ an array's element type).  Rules: language.md, Numbers.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from enum import Enum
 
@@ -140,6 +141,14 @@ def promote_kinds(a: Kind, b: Kind) -> Kind | None:
             return single
         return Kind.C128 if single is Kind.C64 else Kind.F64
     return max(a, b, key=_ORDER.index)
+
+
+def joint(given: Sequence[Element]) -> Element | None:
+    """The element type that holds values of all; None if text meets numbers."""
+    found: Element | None = given[0]
+    for element in given[1:]:
+        found = None if found is None else promote(found, element)
+    return found
 
 
 def promote(a: Element, b: Element) -> Element | None:

@@ -17,7 +17,7 @@ from .sizes import Size, SizeOrigin, SizeVariable, product, variable
 from .types import ArrayType
 
 ASIDE = 1 << 40
-"""Ids from here on are of work aside."""
+"""Ids from here on are of work aside: those of the program do not depend on it."""
 
 
 @dataclass(slots=True)

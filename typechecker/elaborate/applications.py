@@ -10,6 +10,7 @@ from typing import assert_never
 from ...lang.codes import Code
 from ...lang.source import Span
 from .. import rules
+from ..elements import strong
 from ..operands import EnclosedOperand, Operand, TupleOperand, Value
 from . import at, compose, dfns, key, power, rank_each, reduce_scan, signatures, stencil, table_inner
 from .context import Context, is_poisoned
@@ -24,7 +25,7 @@ from .environment import (
     PrimitiveFunction,
     SignedFunction,
 )
-from .values import enclosed, strong
+from .values import enclosed
 
 _Operator = Callable[[Context, DerivedFunction, "Value | None", Value, Span], Value]
 

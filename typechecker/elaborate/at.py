@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from ...lang.codes import Code
 from ...lang.source import Span
-from ..core import MaskUpdate, Reshape, Update
+from ..core import MaskUpdate, Update
 from ..display import show_type
 from ..elements import Kind, held
 from ..obligations import Obligation, Relation, SizeFact
 from ..operands import Operand, TupleOperand, Value
-from ..rules.common import common, is_boolean, joint_element
-from ..sizes import Size, product
+from ..rules.common import common, is_boolean, joint_element, reshaped
+from ..rules.index import index_operand, select_at
+from ..sizes import product
 from ..types import ArrayType
 from . import indexing
 from .context import Context
@@ -38,7 +39,7 @@ def at(ctx: Context, derived: DerivedFunction, left: Value | None, right: Value,
         found = single(ctx, ctx.call(where, None, x, span), span)
         if found.poisoned:
             return found
-        places = ctx.builder.to_bool(found, span) if is_boolean(found.type.element) else found
+        places = ctx.builder.convert(found, Kind.BOOL, span) if is_boolean(found.type.element) else found
         if places.type.element.kind is not Kind.BOOL:
             return ctx.error(
                 Code.E303, f"a function on the right of `@` gives a mask, but this gives {show_type(places.type)}", derived.span
@@ -49,14 +50,14 @@ def at(ctx: Context, derived: DerivedFunction, left: Value | None, right: Value,
 
 
 def _indexed(ctx: Context, change: FunctionValue | Operand, places: Operand, x: Operand, span: Span) -> Value:
-    index = indexing.position(ctx, places, x.type.shape[0], span)
+    index = index_operand(ctx.builder, places, x.type.shape[0], span)
     if index is None:
         return ctx.builder.poison(span)
     selected_shape = index.operand.type.shape + x.type.shape[1:]
     if isinstance(change, Operand):
         new = change
     else:
-        selected = indexing.select(ctx, x, index, 0, span)
+        selected = select_at(ctx.builder, x, index, places, 0, span, (0, x.type.rank))
         new = single(ctx, ctx.call(change, None, selected, span), span)
     if new.poisoned or not indexing.fits_selection(ctx, new, selected_shape, span):
         return ctx.builder.poison(span)
@@ -89,7 +90,7 @@ def _masked(ctx: Context, change: FunctionValue | Operand, mask: Operand, x: Ope
         base, value = pair
         return ctx.builder.scalar("select", [mask, value, base], held(joint_element(pair)), span)
     flat_shape = (product(mask.type.shape), *x.type.shape[mask.type.rank :])
-    flat, flat_mask = reshape(ctx, x, flat_shape, span), reshape(ctx, mask, flat_shape[:1], span)
+    flat, flat_mask = reshaped(ctx.builder, x, flat_shape, span), reshaped(ctx.builder, mask, flat_shape[:1], span)
     selected = ctx.call(PrimitiveFunction(span, "⌿"), flat_mask, flat, span)
     if not isinstance(selected, Operand) or selected.poisoned:
         return ctx.builder.poison(span)
@@ -106,11 +107,4 @@ def _masked(ctx: Context, change: FunctionValue | Operand, mask: Operand, x: Ope
     base, value = pair
     type_ = ArrayType(held(joint_element(pair)), flat_shape)
     made = ctx.builder.emit(lambda result: MaskUpdate(result, base.value, flat_mask.value, value.value), type_, span)
-    return reshape(ctx, made, x.type.shape, span)
-
-
-def reshape(ctx: Context, x: Operand, shape: tuple[Size, ...], span: Span) -> Operand:
-    """The same elements in another shape of as many."""
-    if x.type.shape == shape:
-        return x
-    return ctx.builder.emit(lambda result: Reshape(result, x.value), ArrayType(x.type.element, shape), span)
+    return reshaped(ctx.builder, made, x.type.shape, span)

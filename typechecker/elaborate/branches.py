@@ -11,13 +11,12 @@ from collections.abc import Callable
 from ...lang.codes import Code
 from ...lang.diagnostics import Label
 from ...lang.source import Span
-from ..core import Block, Branch, ValueId
+from ..core import Block, Branch
 from ..display import show_type
-from ..elements import Element, held
+from ..elements import Element, held, promote
 from ..operands import Operand, Value
 from ..sizes import Size, SizeVariable, capacity, maximum, variable
 from ..types import ArrayType
-from . import combine
 from .blocks import defined_sizes, extend
 from .context import Context, is_poisoned, leaves, rebuild, same_structure
 from .values import cast
@@ -71,10 +70,8 @@ def _emit(
     types: list[ArrayType],
     span: Span,
 ) -> tuple[Operand, ...]:
-    def make(results: tuple[ValueId, ...]) -> Branch:
-        return Branch(results, condition.value, then, otherwise, sizes)
 
-    return ctx.builder.emit_many(make, types, span)
+    return ctx.builder.emit_many(lambda results: Branch(results, condition.value, then, otherwise, sizes), types, span)
 
 
 def _elements(ctx: Context, first: Value, second: Value, then_span: Span, rest: Label) -> list[Element] | None:
@@ -92,8 +89,8 @@ def _elements(ctx: Context, first: Value, second: Value, then_span: Span, rest: 
                 labels=(Label(rest.span, show_type(b.type)),),
             )
             return None
-        joint = combine.joint_element(ctx, [a.type.element, b.type.element])
-        if joint is None:
+        element = promote(a.type.element, b.type.element)
+        if element is None:
             ctx.error(
                 Code.E300,
                 "one exit of this function is text, the other is numbers",
@@ -102,7 +99,7 @@ def _elements(ctx: Context, first: Value, second: Value, then_span: Span, rest: 
                 labels=(Label(rest.span, show_type(b.type)),),
             )
             return None
-        found.append(joint)
+        found.append(element)
     return found
 
 

@@ -8,26 +8,13 @@ from ...lang import tree
 from ...lang.codes import Code
 from ...lang.diagnostics import Label
 from ...lang.source import Span
-from .. import elements
 from ..display import show_type
-from ..elements import Element
 from ..obligations import Obligation, Relation, SizeFact
 from ..operands import Operand, Value
 from ..rules.static_arguments import static_sizes
 from ..sizes import ONE, Size, product, quotient, remainder
 from .context import Context, is_poisoned
 from .environment import PrimitiveFunction
-
-
-def joint_element(ctx: Context, given: Sequence[Element]) -> Element | None:
-    """The promoted element type; positions of one size stay positions, others become numbers; None if text meets numbers."""
-    joint = given[0]
-    for element in given[1:]:
-        promoted = elements.promote(joint, element)
-        if promoted is None:
-            return None
-        joint = promoted
-    return joint
 
 
 def same_cells(ctx: Context, left: Operand, left_span: Span, right: Operand, right_span: Span) -> bool:

@@ -5,20 +5,18 @@ from __future__ import annotations
 from ...lang.codes import Code
 from ...lang.source import Span
 from ..operands import Operand, TupleOperand, Value
-from .context import Context
+from .context import Context, is_poisoned
 from .environment import BrokenFunction, DerivedFunction, FunctionValue
 
 
 def as_function(ctx: Context, operand: FunctionValue | Value, operator: str, span: Span) -> FunctionValue:
     """An operand that must be a function (E134)."""
-    if isinstance(operand, Operand):
-        if not operand.poisoned:
-            ctx.error(Code.E134, f"`{operator}` needs a function as its operand, but this is an array", span)
-        return BrokenFunction(span)
-    if isinstance(operand, TupleOperand):
-        ctx.error(Code.E134, f"`{operator}` needs a function as its operand, but this is a tuple", span)
-        return BrokenFunction(span)
-    return operand
+    if not isinstance(operand, (Operand, TupleOperand)):
+        return operand
+    if not is_poisoned(operand):
+        what = "an array" if isinstance(operand, Operand) else "a tuple"
+        ctx.error(Code.E134, f"`{operator}` needs a function as its operand, but this is {what}", span)
+    return BrokenFunction(span)
 
 
 def commute(ctx: Context, derived: DerivedFunction, left: Value | None, right: Value, span: Span) -> Value:

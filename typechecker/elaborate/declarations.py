@@ -86,7 +86,7 @@ def input(run: Elaboration, statement: program_tree.Input, frame: Frame, *, main
         if size.name in frame.file.params:
             return variable(frame.file.params[size.name])
         if size.name not in frame.file.sizes:
-            made = ctx.builder.size_variable(size.name, SizeOrigin.INPUT)
+            made = ctx.builder.sizes.create(size.name, SizeOrigin.INPUT)
             frame.file.sizes[size.name] = made
             ctx.builder.sizes.spans[made] = (size.span, f"a size of `{name}`")
         return variable(frame.file.sizes[size.name])
@@ -184,7 +184,7 @@ def param(run: Elaboration, statement: program_tree.Param, frame: Frame) -> None
     if default is None or default < 0:
         frame.bind(statement.target.definition, _setting(run, statement, value))
         return
-    made = ctx.builder.size_variable(name, SizeOrigin.PARAM)
+    made = ctx.builder.sizes.create(name, SizeOrigin.PARAM)
     ctx.builder.sizes.spans[made] = (statement.target.span, "a param")
     frame.file.params[name] = made
     run.params.append(CoreParam(name, made, default, statement.span))
@@ -209,7 +209,7 @@ def _setting(run: Elaboration, statement: program_tree.Param, value: Operand) ->
     element = Element(type.element.kind, weak=type.element.weak)
     shape = type.shape
     if element.kind is Kind.CHAR and type.rank == 1:
-        length = builder.size_variable(f"{statement.target.name}_w", SizeOrigin.INPUT)
+        length = builder.sizes.create(f"{statement.target.name}_w", SizeOrigin.INPUT)
         builder.sizes.spans[length] = (span, f"the length of `{statement.target.name}`")
         shape = (variable(length),)
     operand = Operand(builder.fresh(ArrayType(element, shape), span), ArrayType(element, shape))

@@ -214,11 +214,11 @@ def _name_sizes(ctx: Context, node: TypeExpression, bindings: Bindings, sample: 
     for array in arrays(node):
         for name in _rigid(array):
             if bindings.size(name) is None:
-                bindings.sizes[name] = variable(builder.size_variable(name, SizeOrigin.RIGID))
+                bindings.sizes[name] = variable(builder.sizes.create(name, SizeOrigin.RIGID))
         for part in array.shape:
             if isinstance(part, ShapeVariable) and part.name not in bindings.shapes:
                 names = [part.name] if sample.axes == 1 else [f"{part.name}{i}" for i in range(sample.axes)]
-                bindings.shapes[part.name] = tuple([variable(builder.size_variable(n, SizeOrigin.RIGID)) for n in names])
+                bindings.shapes[part.name] = tuple([variable(builder.sizes.create(n, SizeOrigin.RIGID)) for n in names])
 
 
 def _open_sizes(ctx: Context, node: TypeExpression, bindings: Bindings) -> None:

@@ -10,6 +10,7 @@ from ...lang.codes import Code
 from ...lang.definitions import Argument
 from ...lang.diagnostics import Label
 from ...lang.source import Span
+from ..elements import Kind
 from ..operands import Operand, Value
 from ..rules.common import is_boolean
 from ..rules.static_arguments import static_integer
@@ -137,5 +138,5 @@ def condition_operand(ctx: Context, value: Value, span: Span) -> Operand:
         )
     element = x.type.element
     if is_boolean(element):
-        return ctx.builder.to_bool(x, span)
+        return ctx.builder.convert(x, Kind.BOOL, span)
     return ctx.error(Code.E303, f"a condition is a bool, but this is {element.kind.value}", span, notes=("compare it: `x≠0`",))

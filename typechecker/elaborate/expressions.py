@@ -14,6 +14,8 @@ from ...lang.codes import Code
 from ...lang.records import dataclass
 from ...lang.source import Span
 from ..operands import EnclosedOperand, Operand, TupleOperand, Value
+from ..rules.static_arguments import static_sizes
+from ..sizes import Size
 from . import indexing, literals, resolve
 from .context import Context, is_poisoned, leaves
 from .environment import Frame
@@ -78,6 +80,17 @@ def single(ctx: Context, value: Value, span: Span) -> Operand:
         span,
         notes=("take a tuple apart with `(a b) ← t`; stack arrays of one shape with `[a ⋄ b]`",),
     )
+
+
+def static_size(ctx: Context, value: Value, what: str, span: Span) -> Size | None:
+    """A value that must be one integer known before the program runs (E403)."""
+    x = single(ctx, value, span)
+    sizes = None if x.poisoned else static_sizes(ctx.builder, x)
+    if sizes is not None and len(sizes) == 1:
+        return sizes[0]
+    if not x.poisoned:
+        ctx.error(Code.E403, f"{what} must be one integer known before the program runs", span)
+    return None
 
 
 def _leaf(ctx: Context, node: tree.Expression, frame: Frame) -> Value:

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 
 from ...lang.codes import Code
 from ...lang.source import Span
-from ..core import Fold, FoldScan, Scalar, ValueId
-from ..display import show_type
+from ..core import Fold, FoldScan, Scalar
 from ..elements import plain
 from ..obligations import Obligation, Relation, SizeFact
 from ..operands import Operand, Value
@@ -23,19 +22,17 @@ from .axes import from_front, to_front
 from .context import Context, is_poisoned, leaves, rebuild
 from .environment import FunctionValue
 from .lifting import lift
-from .states import Mismatch, Stable, Unstable, shape_fixes, stabilise
+from .states import Stable, changing, stabilise
 from .values import cast
 
 UNROLL_LIMIT = 64
+_SAME = "the function must give back the type of its items"
 
 
 def fold_axis(ctx: Context, function: FunctionValue, x: Operand, axis: int, span: Span) -> Value:
     """Reduce one axis of an array with a general function."""
     front = to_front(ctx, x, axis, span)
-    if x.type.rank == 1:
-        return fold(ctx, function, front, span)
-    kind = _takes_elements(ctx, function, front, span)
-    if kind == "elements":
+    if x.type.rank > 1 and _takes_elements(ctx, function, front, span):
         cells = _rest_first(ctx, front, span)
         return lift(ctx, [cells], [1], lambda cell: fold(ctx, function, cell[0], span), span)
     return fold(ctx, function, front, span)
@@ -44,7 +41,7 @@ def fold_axis(ctx: Context, function: FunctionValue, x: Operand, axis: int, span
 def scan_axis(ctx: Context, function: FunctionValue, x: Operand, axis: int, span: Span) -> Value:
     """Scan one axis of an array with a dfn, left to right."""
     front = to_front(ctx, x, axis, span)
-    if x.type.rank > 1 and _takes_elements(ctx, function, front, span) == "elements":
+    if x.type.rank > 1 and _takes_elements(ctx, function, front, span):
         cells = _rest_first(ctx, front, span)
         scanned = lift(ctx, [cells], [1], lambda cell: scan(ctx, function, cell[0], span), span)
         if not isinstance(scanned, Operand) or scanned.poisoned:
@@ -61,15 +58,12 @@ def _rest_first(ctx: Context, front: Operand, span: Span) -> Operand:
     return from_front(ctx, front, front.type.rank - 1, span)
 
 
-def _takes_elements(ctx: Context, function: FunctionValue, front: Operand, span: Span) -> str:
-    """Does the function take two elements to one element?  `pervades` if it does so element by element, so that whole
-    cells give the same: what leaves an element as it is, such as `1⌽`, may yet move the items of a cell."""
+def _takes_elements(ctx: Context, function: FunctionValue, front: Operand, span: Span) -> bool:
+    """Does the function take two elements to one element?  Not if whole cells give the same: what leaves an element as it is,
+    such as `1⌽`, may yet move the items of a cell."""
     element = plain(front.type.element)
     rank, of_elements = _tried(ctx, function, ArrayType(element, ()), span)
-    if rank != 0:
-        return "cells"
-    pervades = of_elements and _tried(ctx, function, ArrayType(element, front.type.shape[1:]), span)[1]
-    return "pervades" if pervades else "elements"
+    return rank == 0 and not (of_elements and _tried(ctx, function, ArrayType(element, front.type.shape[1:]), span)[1])
 
 
 def _tried(ctx: Context, function: FunctionValue, cell: ArrayType, span: Span) -> tuple[int | None, bool]:
@@ -144,10 +138,7 @@ def fold(ctx: Context, function: FunctionValue, value: Value, span: Span) -> Val
         stable = found
         args = tuple([cast(ctx, x, t.element, span).value for x, t in zip(arrays, stable.types, strict=True)])
 
-        def make(results: tuple[ValueId, ...]) -> Fold:
-            return Fold(results, args, stable.block)
-
-        return rebuild(value, ctx.builder.emit_many(make, stable.types, span))
+        return rebuild(value, ctx.builder.emit_many(lambda results: Fold(results, args, stable.block), stable.types, span))
     count = length.constant
     if count is not None and count <= UNROLL_LIMIT:
         ctx.builder.rollback(mark)
@@ -155,7 +146,7 @@ def fold(ctx: Context, function: FunctionValue, value: Value, span: Span) -> Val
         for i in range(count - 2, -1, -1):
             state = ctx.call(function, _nth(ctx, value, i, span), state, span)
         return state
-    return _changing(ctx, found, "reduction", span)
+    return changing(ctx, found, "the accumulator of this reduction", _SAME, span)
 
 
 def scan(ctx: Context, function: FunctionValue, value: Value, span: Span) -> Value:
@@ -172,29 +163,12 @@ def scan(ctx: Context, function: FunctionValue, value: Value, span: Span) -> Val
     items = [ArrayType(plain(x.type.element), x.type.shape[1:]) for x in arrays]
     found = stabilise(ctx, items, pattern, body, span, state_first=True, shared=True)
     if not isinstance(found, Stable):
-        return _changing(ctx, found, "scan", span)
+        return changing(ctx, found, "the accumulator of this scan", _SAME, span)
     stable = found
     args = tuple([cast(ctx, x, t.element, span).value for x, t in zip(arrays, stable.types, strict=True)])
     types = [ArrayType(t.element, (length, *t.shape)) for t in stable.types]
 
-    def make(results: tuple[ValueId, ...]) -> FoldScan:
-        return FoldScan(results, args, stable.block)
-
-    return rebuild(value, ctx.builder.emit_many(make, types, span))
-
-
-def _changing(ctx: Context, found: Unstable, what: str, span: Span) -> Value:
-    if found.reason is Mismatch.POISONED:
-        return ctx.builder.poison(span)
-    if found.state is None or found.result is None:
-        return ctx.error(Code.E402, f"the accumulator of this {what} does not keep one type", span)
-    return ctx.error(
-        Code.E402,
-        f"the accumulator of this {what} changes from {show_type(found.state)} to {show_type(found.result)}",
-        span,
-        notes=("the function must give back the type of its items",),
-        fixes=shape_fixes(ctx, found),
-    )
+    return rebuild(value, ctx.builder.emit_many(lambda results: FoldScan(results, args, stable.block), types, span))
 
 
 def _item(x: Operand) -> Operand:

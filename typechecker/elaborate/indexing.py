@@ -12,28 +12,19 @@ from ...lang import tree
 from ...lang.codes import Code
 from ...lang.records import dataclass
 from ...lang.source import Span
-from ..core import Gather, Slice, Update
+from ..core import Slice, Update
 from ..display import show_type
-from ..elements import held, strong
+from ..elements import held
 from ..obligations import Obligation, Relation, SizeFact
 from ..operands import Operand, TupleOperand, Value
 from ..rules.common import common, item_of, joint_element
-from ..rules.index import Position as Ready
-from ..rules.index import index_operand, select_at
+from ..rules.index import Position, index_operand, select_at
 from ..sizes import ZERO, Size, number
 from ..types import ArrayType
 from .context import Context, is_poisoned
 from .environment import Frame
 from .names import array_entry
 from .resolve import function as resolve_function
-
-
-@dataclass(frozen=True, slots=True)
-class Position:
-    """Indices counted from 0; `checked` if a run must check them."""
-
-    operand: Operand
-    checked: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,22 +50,6 @@ def evaluate_axes(ctx: Context, nodes: Sequence[tree.Expression | None], frame: 
     return entries
 
 
-def position(ctx: Context, index: Operand, size: Size, span: Span) -> Position | None:
-    """An index array for an axis of length `size`; None after an error (E300, E304, E310)."""
-    if index.poisoned:
-        return None
-    found = index_operand(ctx.builder, index, size, span)
-    return None if found is None else Position(*found)
-
-
-def select(ctx: Context, x: Operand, index: Position, axis: int, span: Span) -> Operand:
-    """x along `axis` at positions that are ready: the index's shape replaces the axis."""
-    shape = x.type.shape[:axis] + index.operand.type.shape + x.type.shape[axis + 1 :]
-    type_ = ArrayType(strong(x.type.element), shape)
-    at, place = index.operand.value, (axis, x.type.rank)
-    return ctx.builder.emit(lambda result: Gather(result, x.value, at, axis, index.checked, place=place), type_, span)
-
-
 def index(ctx: Context, x: Operand, axes: Sequence[Entry | None], span: Span) -> Value:
     """`x[i;;j]`; trailing axes may be omitted."""
     if (
@@ -83,7 +58,7 @@ def index(ctx: Context, x: Operand, axes: Sequence[Entry | None], span: Span) ->
         or not _enough_axes(ctx, x, axes, span)
     ):
         return ctx.builder.poison(span)
-    chosen: dict[int, tuple[Operand, Span, Ready]] = {}
+    chosen: dict[int, tuple[Operand, Span, Position]] = {}
     for axis, entry in reversed(list(enumerate(axes))):
         if entry is None:
             continue
@@ -138,7 +113,7 @@ def update(ctx: Context, old: Operand, axes: Sequence[Entry | None], new: Operan
             continue
         if isinstance(entry.value, TupleOperand):
             return ctx.error(Code.E305, "an index is an array, but this is a tuple", entry.span)
-        found = position(ctx, entry.value, old.type.shape[axis], entry.span)
+        found = index_operand(ctx.builder, entry.value, old.type.shape[axis], entry.span)
         if found is None:
             return ctx.builder.poison(span)
         positions.append(found)

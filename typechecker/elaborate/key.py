@@ -12,14 +12,13 @@ from ..core import KeyReduce, Spread
 from ..display import show_type
 from ..obligations import Obligation, Relation, SizeFact
 from ..operands import Operand, TupleOperand, Value
-from ..rules.static_arguments import static_sizes
+from ..rules.index import index_operand
 from ..sizes import ZERO, Size
 from ..types import ArrayType
-from . import indexing
 from .compose import as_function
 from .context import Context
 from .environment import DerivedFunction, PrimitiveFunction
-from .expressions import single
+from .expressions import single, static_size
 from .patterns import simplified
 from .pervasive import is_scalar_primitive
 from .reduce_scan import ScalarFold, scalar_fold
@@ -38,13 +37,9 @@ def key(ctx: Context, derived: DerivedFunction, left: Value | None, right: Value
     if left is None:
         return ctx.error(Code.E133, "`f⌸` needs the number of bins on its left: `k f⌸ (idx ⋄ values)`", span,
                          notes=("to count how often each item of x occurs write `+/(∪x)∘.=x`",))  # fmt: skip
-    count = single(ctx, left, span)
-    if count.poisoned:
-        return count
-    sizes = static_sizes(ctx.builder, count)
-    if sizes is None or len(sizes) != 1:
-        return ctx.error(Code.E403, "the number of bins of `⌸` must be one integer known before the program runs", span)
-    bins = sizes[0]
+    bins = static_size(ctx, left, "the number of bins of `⌸`", span)
+    if bins is None:
+        return ctx.builder.poison(span)
     if not isinstance(right, TupleOperand) or len(right.items) != 2:
         return ctx.error(Code.E305, "`k f⌸` takes a pair `(idx ⋄ values)`", span)
     if not isinstance(function, PrimitiveFunction) or not is_scalar_primitive(function, dyadic=True):
@@ -61,7 +56,7 @@ def key(ctx: Context, derived: DerivedFunction, left: Value | None, right: Value
 
 
 def _bins(ctx: Context, function: PrimitiveFunction, bins: Size, indices: Operand, values: Operand, span: Span) -> Value:
-    index = indexing.position(ctx, indices, bins, span)
+    index = index_operand(ctx.builder, indices, bins, span)
     if index is None:
         return ctx.builder.poison(span)
     shape = indices.type.shape

@@ -12,12 +12,13 @@ from collections.abc import Callable, Sequence
 from ...lang.codes import Code
 from ...lang.source import Span
 from ..agreement import agree
-from ..core import Lift, ValueId
+from ..core import Lift
+from ..elements import held, strong
 from ..operands import EnclosedOperand, Operand, Value
 from ..types import ArrayType
 from .blocks import defined_sizes
 from .context import Context, is_poisoned, leaves, rebuild
-from .values import enclosed, held, strong
+from .values import enclosed
 
 
 def lift(
@@ -59,7 +60,4 @@ def lift(
     values = tuple([args[i].value for i in framed])
     lengths = tuple([frames[i] for i in framed])
 
-    def make(made: tuple[ValueId, ...]) -> Lift:
-        return Lift(made, values, lengths, frame, block)
-
-    return rebuild(value, builder.emit_many(make, types, span))
+    return rebuild(value, builder.emit_many(lambda made: Lift(made, values, lengths, frame, block), types, span))

@@ -9,14 +9,14 @@ from ...lang import tree
 from ...lang.codes import Code
 from ...lang.source import Span
 from ..core import Payload, Stack
-from ..elements import Element, Kind
+from ..elements import Element, Kind, held, joint, strong
 from ..operands import Operand, Value
 from ..rules.common import common
+from ..sizes import number as size
 from ..types import ArrayType
 from . import combine
 from .context import Context, is_poisoned
 from .environment import Frame, FunctionValue, PrimitiveFunction
-from .values import held, size, strong, whole
 
 LARGEST = 2**63 - 1
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -81,7 +81,7 @@ def system_name(ctx: Context, node: tree.SystemName, frame: Frame) -> Operand:
 def strand(ctx: Context, node: tree.Strand, frame: Frame) -> Operand:
     """Adjacent scalars of one promoted element type: a vector (E111 otherwise)."""
     items = evaluate(ctx, node.items, frame)
-    if any(is_poisoned(item) for item in items):
+    if any(map(is_poisoned, items)):
         return ctx.builder.poison(node.span)
     scalars: list[Operand] = []
     for item, part in zip(items, node.items, strict=True):
@@ -121,17 +121,17 @@ _APART = ("one array holds one type: keep them apart in a tuple `(a ⋄ b)`, or 
 def stack(ctx: Context, cells: Sequence[Operand], span: Span, code: Code, mixed: str) -> Operand:
     """Cells of one shape along a new leading axis, promoted."""
     builder = ctx.builder
-    if combine.joint_element(ctx, [cell.type.element for cell in cells]) is None:
+    if joint([cell.type.element for cell in cells]) is None:
         return ctx.error(code, mixed, span, notes=_APART if code == Code.E111 else ())
     parts = common(builder, cells, span, mixed)
     if parts is None:
         return builder.poison(span)
-    element = combine.joint_element(ctx, [part.type.element for part in parts])
+    element = joint([part.type.element for part in parts])
     assert element is not None
     shape = (size(len(parts)), *parts[0].type.shape)
     type_ = ArrayType(element, shape)
     known = [cell.constant for cell in parts]
-    if all(data is not None for data in known) and all(whole(s) is not None for s in shape):
+    if all(data is not None for data in known) and all(s.constant is not None for s in shape):
         return builder.literal(tuple([v for data in known if data is not None for v in data]), type_, span)
     statics = [cell.static for cell in parts]
     if not parts[0].type.rank and element.kind is Kind.I64:
@@ -156,7 +156,7 @@ def mix(ctx: Context, node: tree.Monadic, frame: Frame) -> Operand:
     ctx.spend(node.span)
     assert isinstance(node.right, tree.Strand)
     items = evaluate(ctx, node.right.items, frame)
-    if is_poisoned_any(items):
+    if any(map(is_poisoned, items)):
         return ctx.builder.poison(node.span)
     rows: list[Operand] = []
     widest = 0
@@ -166,7 +166,7 @@ def mix(ctx: Context, node: tree.Monadic, frame: Frame) -> Operand:
             return ctx.error(
                 Code.E111, "`↑` of a strand pads vectors and scalars to the rows of a matrix; this item is neither", part.span
             )
-        length = whole(item.type.shape[0]) if item.type.rank else 1
+        length = item.type.shape[0].constant if item.type.rank else 1
         if length is None:
             return ctx.error(
                 Code.E111,
@@ -189,10 +189,6 @@ def mix(ctx: Context, node: tree.Monadic, frame: Frame) -> Operand:
     return stack(ctx, padded, node.span, Code.E111, "the rows mix text and numbers")
 
 
-def is_poisoned_any(items: Sequence[Value]) -> bool:
-    return any(is_poisoned(item) for item in items)
-
-
 # ----------------------------------------------------------------------------- array notation
 
 
@@ -203,7 +199,7 @@ def array_notation(ctx: Context, node: tree.ArrayNotation, frame: Frame) -> Oper
             Code.E120, "`[]` has no element type and no inner shape", node.span, notes=("annotate it: `y : f64[0 3] ← []`",)
         )
     items = evaluate(ctx, node.items, frame)
-    if is_poisoned_any(items):
+    if any(map(is_poisoned, items)):
         return ctx.builder.poison(node.span)
     cells: list[Operand] = []
     for item, part in zip(items, node.items, strict=True):

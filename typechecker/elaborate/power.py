@@ -10,7 +10,6 @@ from ...lang.diagnostics import Diagnostic, Edit, Fix, Severity
 from ...lang.records import dataclass
 from ...lang.source import Span
 from ..core import Block, Loop, RuntimeSize, ValueId
-from ..display import show_type
 from ..elements import Element, Kind, integer_range, strong
 from ..indices import LoopIndex
 from ..obligations import Obligation, Relation, SizeFact
@@ -22,8 +21,10 @@ from .compose import as_function
 from .context import Context, is_poisoned, leaves, rebuild
 from .dfns import condition_operand
 from .environment import BoundFunction, DerivedFunction, FunctionValue, is_function
-from .states import Mismatch, Stable, Unstable, shape_fixes, stabilise
+from .states import Stable, Unstable, changing, stabilise
 from .values import cast
+
+_FIXED = "a loop needs a fixed shape: sizes inside a loop are those outside it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,13 +165,13 @@ def _loop(ctx: Context, function: FunctionValue, trips: Trips, initial: Value, s
     found = stabilise(ctx, turns.types, initial, lambda given, state: turns.call(function, given, state), span,
                       trips=trips.count)  # fmt: skip
     if turns.index is not None:
-        ctx.builder.close_loop()
+        ctx.builder.ledger.close_loop()
     if isinstance(found, Unstable) and trips.count == ZERO:  # no turn needs what the body does
         ctx.builder.rollback(mark)
         turns = _Turns(ctx, span)
         found = stabilise(ctx, (), initial, lambda _, state: state, span)
     if isinstance(found, Unstable):
-        return _unstable(ctx, found, span)
+        return changing(ctx, found, "the state of this loop", _FIXED, span)
     args = tuple([cast(ctx, x, t.element, span).value for x, t in zip(leaves(initial), found.types, strict=True)])
     until: Block | None = None
     if trips.until is not None:
@@ -181,10 +182,10 @@ def _loop(ctx: Context, function: FunctionValue, trips: Trips, initial: Value, s
     stable, condition = found, until
     index, premised = (None, False) if turns.index is None else (turns.index.variable, turns.index.premised)
 
-    def make(results: tuple[ValueId, ...]) -> Loop:
-        return Loop(results, args, trips.count, stable.block, condition, keep, turns.cells, index, premised)
-
-    return rebuild(initial, ctx.builder.emit_many(make, types, span))
+    made = ctx.builder.emit_many(
+        lambda results: Loop(results, args, trips.count, stable.block, condition, keep, turns.cells, index, premised), types, span
+    )
+    return rebuild(initial, made)
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,19 +230,3 @@ def _until(ctx: Context, predicate: FunctionValue, initial: Value, found: Stable
         condition = condition_operand(ctx, ctx.call(predicate, old, new, span), predicate.span)
     block = ctx.builder.close_block([condition])
     return None if is_poisoned(condition) else block
-
-
-def _unstable(ctx: Context, found: Unstable, span: Span) -> Value:
-    if found.reason is Mismatch.POISONED:
-        return ctx.builder.poison(span)
-    if found.reason is Mismatch.STRUCTURE:
-        return ctx.error(Code.E402, "the function gives back another tuple than it gets, but a loop's state keeps its form", span)
-    if found.state is None or found.result is None:
-        return ctx.error(Code.E402, "the state of this loop does not keep one type", span)
-    return ctx.error(
-        Code.E402,
-        f"the state of this loop changes from {show_type(found.state)} to {show_type(found.result)}",
-        span,
-        notes=("a loop needs a fixed shape: sizes inside a loop are those outside it",),
-        fixes=shape_fixes(ctx, found),
-    )

@@ -13,8 +13,9 @@ from ...lang.directives import check_directives
 from ...lang.limits import ensure_recursion_headroom
 from ...lang.records import dataclass
 from ...lang.source import Source, Span
-from ..builder import ASIDE, Builder
+from ..builder import Builder
 from ..core import Block, Core, CoreGuard, Print, ValueId
+from ..named_sizes import ASIDE
 from ..operands import Operand, TupleOperand, Value
 from ..undecided import CHECKED_AT_LOAD
 from . import bindings, declarations, expressions, resolve, signature_form

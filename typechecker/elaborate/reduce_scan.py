@@ -22,7 +22,6 @@ from ..obligations import Obligation, Relation, SizeFact
 from ..operands import Operand, TupleOperand, Value
 from ..overflow import refused
 from ..rules.common import is_boolean
-from ..rules.static_arguments import static_sizes
 from ..sizes import maximum, minimum, number, product
 from ..types import ArrayType
 from . import folds, indexing
@@ -30,7 +29,7 @@ from .axes import axis_number, from_front, to_front
 from .compose import as_function
 from .context import Context, is_poisoned
 from .environment import DerivedFunction, DfnFunction, FunctionValue, PrimitiveFunction
-from .expressions import single
+from .expressions import static_size
 from .lifting import lift
 from .literals import stack
 from .patterns import commuted_primitive, simplified
@@ -211,18 +210,14 @@ def _truth(ctx: Context, x: Operand, span: Span) -> Operand:
 
 def _windowed(ctx: Context, derived: DerivedFunction, function: FunctionValue, left: Value, x: Operand, span: Span) -> Value:
     """`k f/ x`: reduce each run of k items; a negative k reverses each run."""
-    count = single(ctx, left, span)
-    if count.poisoned:
-        return count
-    sizes = static_sizes(ctx.builder, count)
-    if sizes is None or len(sizes) != 1:
-        return ctx.error(Code.E403, "the length of a windowed reduction must be one integer known before the program runs", span)
+    width = static_size(ctx, left, "the length of a windowed reduction", span)
+    if width is None:
+        return ctx.builder.poison(span)
     if x.type.rank == 0:
         return ctx.error(Code.E131, "a windowed reduction needs an array of rank 1 or more", span)
     axis = _axis(ctx, derived, x)
     if axis is None:
         return ctx.builder.poison(span)
-    width = sizes[0]
     reverse = width.constant is not None and width.constant < 0
     width = -width if reverse else width
     length = x.type.shape[axis]

@@ -8,31 +8,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..builder import Builder
-from ..core import Block, Core, CoreInput, CoreOutput, ValueId
+from ..core import Block, Core, CoreInput, CoreOutput
 from ..operands import Operand
-from ..quantities.walk import blocks_of, captured, operands_of, results_of
+from ..quantities.walk import mentioned
 
 
 def program_of(builder: Builder, arguments: Sequence[Operand], block: Block) -> Core:
     """The block as a program; it stays whole when the builder drops the block."""
-    given = dict.fromkeys([*(x.value for x in arguments), *sorted(captured(block))])
-    mentioned = _values(block) | set(given)
-    spans = {value: builder.spans[value] for value in mentioned}
+    own, read = mentioned(block)
+    given = dict.fromkeys([*(x.value for x in arguments), *sorted(read - own)])
+    values = own | read | set(given)
+    spans = {value: builder.spans[value] for value in values}
     inputs = tuple([CoreInput(f"argument {at + 1}", value, None, spans[value]) for at, value in enumerate(given)])
     outputs = tuple([CoreOutput(f"result {at + 1}", value, spans[value]) for at, value in enumerate(block.results)])
-    types = {value: builder.types[value] for value in mentioned}
+    types = {value: builder.types[value] for value in values}
     return Core(Block((), block.ops, ()), inputs, (), outputs, (), types, spans, {}, (), ())
-
-
-def _values(block: Block) -> set[ValueId]:
-    found: set[ValueId] = set()
-    pending = [block]
-    while pending:
-        current = pending.pop()
-        found.update(current.params)
-        found.update(current.results)
-        for op in current.ops:
-            found.update(results_of(op))
-            found.update(operands_of(op))
-            pending += blocks_of(op)
-    return found

@@ -104,7 +104,7 @@ def _is_ambiguous(found: Instance) -> bool:
 
 
 def _argument(ctx: Context, kind: Kind, names: Sequence[str], span: Span) -> Operand:
-    shape = tuple([variable(ctx.builder.size_variable(name, SizeOrigin.INPUT)) for name in names])
+    shape = tuple([variable(ctx.builder.sizes.create(name, SizeOrigin.INPUT)) for name in names])
     type_ = ArrayType(Element(kind), shape)
     return Operand(ctx.builder.fresh(type_, span), type_)
 
@@ -119,9 +119,9 @@ def _declared(ctx: Context, function: SignedFunction) -> list[Operand]:
     for node in nodes:
         for part in _sizes(node):
             if isinstance(part, SizeName) and bindings.size(part.name) is None:
-                bindings.sizes[part.name] = variable(ctx.builder.size_variable(part.name, SizeOrigin.INPUT))
+                bindings.sizes[part.name] = variable(ctx.builder.sizes.create(part.name, SizeOrigin.INPUT))
             elif isinstance(part, ShapeVariable) and part.name not in bindings.shapes:
-                bindings.shapes[part.name] = (variable(ctx.builder.size_variable(f"..{part.name}", SizeOrigin.INPUT)),)
+                bindings.shapes[part.name] = (variable(ctx.builder.sizes.create(f"..{part.name}", SizeOrigin.INPUT)),)
             elif isinstance(part, BoundedSize):
                 return []
         if node.element.name not in type_expressions.KINDS and node.element.name not in ("idx", "int", "perm"):

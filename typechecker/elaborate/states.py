@@ -10,10 +10,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from enum import Enum
 
+from ...lang.codes import Code
 from ...lang.diagnostics import Fix
 from ...lang.records import dataclass
 from ...lang.source import Span
 from ..core import Block
+from ..display import show_type
 from ..elements import Element, Kind, plain, promote, ranged
 from ..obligations import Relation, SizeFact
 from ..operands import Operand, Value
@@ -156,13 +158,25 @@ def _same_shape(ctx: Context, left: ArrayType, right: ArrayType) -> bool:
     return all(ctx.builder.equal(a, b) is True for a, b in pairs)
 
 
-def shape_fixes(ctx: Context, found: Unstable) -> tuple[Fix, ...]:
+def changing(ctx: Context, found: Unstable, what: str, note: str, span: Span) -> Value:
+    """E402 for a state that does not keep its type."""
+    if found.reason is Mismatch.POISONED:
+        return ctx.builder.poison(span)
+    if found.reason is Mismatch.STRUCTURE:
+        return ctx.error(Code.E402, f"the function gives back another tuple than it gets, but {what} keeps its form", span)
+    if found.state is None or found.result is None:
+        return ctx.error(Code.E402, f"{what} does not keep one type", span)
+    message = f"{what} changes from {show_type(found.state)} to {show_type(found.result)}"
+    return ctx.error(Code.E402, message, span, notes=(note,), fixes=_shape_fixes(ctx, found.state, found.result))
+
+
+def _shape_fixes(ctx: Context, state: ArrayType, result: ArrayType) -> tuple[Fix, ...]:
     """The `where` by which the state keeps its shape, if one fact about sizes is all that is missing."""
-    if found.state is None or found.result is None or found.state.rank != found.result.rank:
+    if state.rank != result.rank:
         return ()
-    pairs = zip(found.state.shape, found.result.shape, strict=True)
+    pairs = zip(state.shape, result.shape, strict=True)
     facts = [SizeFact(Relation.EQUAL, a, b) for a, b in pairs if ctx.builder.equal(a, b) is not True]
-    return ctx.builder.clause(facts[0]) if len(facts) == 1 else ()
+    return ctx.builder.ledger.clause(facts[0]) if len(facts) == 1 else ()
 
 
 def _joined(old: Element, new: Element) -> Element | None:

@@ -8,6 +8,7 @@ from ...lang.source import Span
 from ..agreement import turned
 from ..core import Contract, Spread
 from ..display import show_type
+from ..elements import joint
 from ..obligations import Obligation, Relation, SizeFact
 from ..operands import Operand, Value
 from ..sizes import Size
@@ -96,14 +97,12 @@ def _is(function: FunctionValue, glyph: str) -> bool:
 
 def _contract(ctx: Context, add: FunctionValue, x: Operand, y: Operand, span: Span) -> Value:
     """`+.×` on numbers of one kind."""
-    from .combine import joint_element
-
     x, y = ctx.builder.to_number(x, span), ctx.builder.to_number(y, span)
-    joint = joint_element(ctx, [x.type.element, y.type.element])
+    element = joint([x.type.element, y.type.element])
     assert isinstance(add, PrimitiveFunction)
-    if joint is None:
+    if element is None:
         return ctx.error(Code.E300, "`+.×` needs numbers, but one argument is text", span)
-    pattern = Operand(x.value, ArrayType(joint, ()))
+    pattern = Operand(x.value, ArrayType(element, ()))
     fold = scalar_fold(ctx, add, pattern, span)
     if not isinstance(fold, ScalarFold):
         return ctx.builder.poison(span)

@@ -4,19 +4,10 @@ from __future__ import annotations
 
 from ...lang.codes import Code
 from ...lang.source import Span
-from ..elements import Element, held, strong
+from ..elements import Element
 from ..operands import Operand, Value
-from ..sizes import Size, number
+from ..sizes import Size
 from .context import Context, leaves, rebuild
-
-__all__ = ["held", "strong"]
-
-size = number
-
-
-def whole(value: Size) -> int | None:
-    """The number a size is, if it is one."""
-    return value.constant
 
 
 def static_vector(x: Operand) -> tuple[Size, ...] | None:

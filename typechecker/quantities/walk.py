@@ -62,6 +62,12 @@ def blocks_of(op: Op) -> tuple[Block, ...]:
 
 def captured(block: Block) -> frozenset[ValueId]:
     """The outer values that a block, or a block in it, reads."""
+    own, read = mentioned(block)
+    return frozenset(read - own)
+
+
+def mentioned(block: Block) -> tuple[set[ValueId], set[ValueId]]:
+    """The values that a block makes, and those that it reads, with the blocks in it."""
     own: set[ValueId] = set()
     read: set[ValueId] = set()
     pending = [block]
@@ -73,4 +79,4 @@ def captured(block: Block) -> frozenset[ValueId]:
             own.update(results_of(op))
             read.update(operands_of(op))
             pending += blocks_of(op)
-    return frozenset(read - own)
+    return own, read

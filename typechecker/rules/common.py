@@ -15,7 +15,7 @@ from ...lang.source import Span
 from ..builder import Builder
 from ..core import Gather, Payload, Reshape, Spread, Transpose
 from ..display import show_type
-from ..elements import Element, Kind, fits, integer_range, limits, promote, strong
+from ..elements import Element, Kind, fits, integer_range, joint, limits, strong
 from ..obligations import Obligation, Relation, SizeFact
 from ..operands import Operand, Value
 from ..sizes import ONE, ZERO, Size, maximum, product
@@ -50,8 +50,8 @@ def as_bool(b: Builder, x: Operand, span: Span) -> Operand | None:
     """x as bool; E303 unless it is one or its integers are known to be 0 or 1."""
     y = b.to_number(x, span)
     if is_boolean(y.type.element) or (ZERO in y.type.shape and y.type.element.kind is not Kind.CHAR):
-        made = b.to_bool(y, span)
-        b.share_mask(made, x)
+        made = b.convert(y, Kind.BOOL, span)
+        b.sizes.share(made.value, x.value)
         return made
     place = b.where(x)
     text = b.text(place) if b.wording.uses.get(x.value) == place else ""
@@ -77,26 +77,20 @@ def common(b: Builder, items: Sequence[Operand], span: Span, mixed: str) -> tupl
     """Operands converted to their promoted element; positions stay so if all are.  E300 when text meets numbers."""
     if not all(x.type.element.below is not None for x in items):
         items = [b.to_number(x, span) for x in items]
-    joint = items[0].type.element
-    for x in items[1:]:
-        promoted = promote(joint, x.type.element)
-        if promoted is None:
-            b.error(Code.E300, mixed, span, labels=tuple(label(b, y) for y in items))
-            return None
-        joint = promoted
-    if any(not fit_weak(b, x, joint.kind, span) for x in items):
+    element = joint([x.type.element for x in items])
+    if element is None:
+        b.error(Code.E300, mixed, span, labels=tuple(label(b, x) for x in items))
         return None
-    return tuple(x if x.type.element.below is not None else b.convert(x, joint.kind, span) for x in items)
+    if any(not fit_weak(b, x, element.kind, span) for x in items):
+        return None
+    return tuple(x if x.type.element.below is not None else b.convert(x, element.kind, span) for x in items)
 
 
 def joint_element(items: Sequence[Operand]) -> Element:
     """The promoted element of operands that `common` accepted, with its range; not weak."""
-    joint = items[0].type.element
-    for x in items[1:]:
-        promoted = promote(joint, x.type.element)
-        assert promoted is not None
-        joint = promoted
-    return strong(joint)
+    element = joint([x.type.element for x in items])
+    assert element is not None
+    return strong(element)
 
 
 def fit_weak(b: Builder, x: Operand, kind: Kind, span: Span) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple
 
 from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, Severity, Verdict
@@ -19,13 +19,20 @@ from ..types import ArrayType
 from .common import item_of, label, require_rank, show_number, with_static
 from .static_arguments import axis_index, no_axis, whole_numbers
 
-Position: TypeAlias = tuple[Operand, bool]
+
+class Position(NamedTuple):
+    """Indices counted from 0; `checked` if a run must check them."""
+
+    operand: Operand
+    checked: bool
 """An index counted from 0 as i64, and whether a run must check it."""
 NONE: Final[Mapping[int, Operand]] = {}
 
 
 def index_operand(b: Builder, index: Operand, size: Size, span: Span) -> Position | None:
     """The index counted from 0 as i64, and whether a run must check it; None after E300, E304 or E310."""
+    if index.poisoned:
+        return None
     index = whole_numbers(b, index, span)
     kind = index.type.element.kind
     if kind is Kind.BOOL and index.type.shape != (ZERO,):
@@ -39,9 +46,9 @@ def index_operand(b: Builder, index: Operand, size: Size, span: Span) -> Positio
         return None
     if index.type.shape == (ZERO,) and not kind.is_integer:
         empty = b.literal((), ArrayType(strong(b.size_vector((), span).type.element), (ZERO,)), span)
-        return empty, False
+        return Position(empty, False)
     position = b.to_position(index, span)
-    return None if (checked := _must_check(b, index, position, size, span)) is None else (position, checked)
+    return None if (checked := _must_check(b, index, position, size, span)) is None else Position(position, checked)
 
 
 def _must_check(b: Builder, given: Operand, position: Operand, size: Size, span: Span) -> bool | None:

@@ -40,13 +40,10 @@ MOST_COUNTS = 4096
 
 def compress(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
     """`m/x m⌿x`: by a bool mask (run-time size) or literal counts (static size)."""
-    left = whole_numbers(b, left, span)
-    at = _axis_of(b, right, axis, span)
-    if at is None:
+    prepared = _prepared(b, left, right, axis, span)
+    if prepared is None:
         return b.poison(span)
-    if left.type.rank > 1:
-        return _too_deep(b, left, span)
-    counts = _counts(b, left)
+    left, at, counts = prepared
     if counts is not None:
         return replicate(b, left, counts, right, at, span)
     sizes = static_sizes(b, left) if one_item(left) and left.type.element.kind is not Kind.BOOL else None
@@ -58,14 +55,19 @@ def compress(b: Builder, left: Operand, right: Operand, axis: Operand | None, sp
     return b.poison(span) if mask is None else by_mask(b, mask, right, at, span)
 
 
-def _too_deep(b: Builder, left: Operand, span: Span) -> Operand:
-    message = f"the left argument of `{b.glyph}` must be a vector or a scalar, but this is {show_type(left.type)}"
-    return b.error(Code.E131, message, span, labels=(label(b, left),))
-
-
-def _axis_of(b: Builder, right: Operand, axis: Operand | None, span: Span) -> int | None:
-    rank = max(right.type.rank, 1)
-    return axis_index(b, axis, rank - 1 if b.glyph in "/\\" else 0, rank, span)
+def _prepared(
+    b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span
+) -> tuple[Operand, int, tuple[int, ...] | None] | None:  # fmt: skip
+    """The mask or the counts, the axis, and the counts if they are literal; None after an error."""
+    left, rank = whole_numbers(b, left, span), max(right.type.rank, 1)
+    at = axis_index(b, axis, rank - 1 if b.glyph in "/\\" else 0, rank, span)
+    if at is None:
+        return None
+    if left.type.rank > 1:
+        message = f"the left argument of `{b.glyph}` must be a vector or a scalar, but this is {show_type(left.type)}"
+        b.error(Code.E131, message, span, labels=(label(b, left),))
+        return None
+    return left, at, _counts(b, left)
 
 
 def _counts(b: Builder, left: Operand) -> tuple[int, ...] | None:
@@ -170,13 +172,10 @@ def _all_fills(b: Builder, x: Operand, count: int, axis: int, span: Span) -> Ope
 
 def expand(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
     """`m\\x m⍀x`: cells of x go where the mask holds, fills elsewhere; literal counts repeat cells or insert fills."""
-    left = whole_numbers(b, left, span)
-    at = _axis_of(b, right, axis, span)
-    if at is None:
+    prepared = _prepared(b, left, right, axis, span)
+    if prepared is None:
         return b.poison(span)
-    if left.type.rank > 1:
-        return _too_deep(b, left, span)
-    counts = _counts(b, left)
+    left, at, counts = prepared
     if counts is not None:
         return _expand_literal(b, left, counts, right, at, span)
     mask = as_bool(b, left, span)

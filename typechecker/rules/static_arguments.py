@@ -145,7 +145,7 @@ def _bounded_size(b: Builder, x: Operand, span: Span) -> Size | None:
 
 def _runtime(b: Builder, x: Operand, cap: Size, span: Span) -> SizeVariable:
     least = integer_range(x.type.element)[0] or 0
-    size = b.value_size(x, maximum(0, cap), span, max(0, least))
+    size = b.sizes.of_integer(x.value, maximum(0, cap), span, max(0, least))
     b.effect(RuntimeSize(x.value, size))
     return size
 

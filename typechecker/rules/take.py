@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TypeVar
 
 from ...lang.codes import Code
@@ -22,53 +23,47 @@ _Item = TypeVar("_Item")
 
 def take(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
     """`k↑x`: the first k cells (the last for negative k), fills beyond the end."""
-    planned = _plan(b, left, right, axis, span, "the amounts of `↑`")
-    if planned is None:
-        return b.poison(span)
-    x, amounts = planned
-    starts, shape = [], []
-    overtakes = False
-    for amount, size in zip(amounts, x.type.shape, strict=True):
-        if amount is None:
-            starts.append(ZERO)
-            shape.append(size)
-            continue
-        backwards = _is_backwards(b, amount, span)
-        if backwards is None:
-            return b.poison(span)
-        count = -amount if backwards else amount
-        starts.append(size - count if backwards else ZERO)
-        shape.append(count)
-        overtakes = overtakes or not b.at_most(count, size)
-    return _slice(b, x, starts, shape, overtakes, span)
+    return _part(b, left, right, axis, span, _taken)
 
 
 def drop(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
     """`k↓x`: without the first k cells (the last for negative k); `0⌈n-k` are left."""
-    planned = _plan(b, left, right, axis, span, "the amounts of `↓`")
+    return _part(b, left, right, axis, span, _dropped)
+
+
+def _taken(b: Builder, size: Size, count: Size, backwards: bool) -> tuple[Size, Size, bool]:
+    """Where on an axis the part starts, how long it is, and whether it may go beyond the end."""
+    return size - count if backwards else ZERO, count, not b.at_most(count, size)
+
+
+def _dropped(b: Builder, size: Size, count: Size, backwards: bool) -> tuple[Size, Size, bool]:
+    return ZERO if backwards else count, size - count if b.at_most(count, size) else monus(size, count), False
+
+
+def _part(
+    b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span,
+    along: Callable[[Builder, Size, Size, bool], tuple[Size, Size, bool]],
+) -> Operand:  # fmt: skip
+    planned = _plan(b, left, right, axis, span)
     if planned is None:
         return b.poison(span)
     x, amounts = planned
-    starts, shape = [], []
+    parts: list[tuple[Size, Size, bool]] = []
     for amount, size in zip(amounts, x.type.shape, strict=True):
-        if amount is None:
-            starts.append(ZERO)
-            shape.append(size)
-            continue
-        backwards = _is_backwards(b, amount, span)
+        backwards = amount is not None and _is_backwards(b, amount, span)
         if backwards is None:
             return b.poison(span)
-        count = -amount if backwards else amount
-        starts.append(ZERO if backwards else count)
-        shape.append(size - count if b.at_most(count, size) else monus(size, count))
-    return _slice(b, x, starts, shape, False, span)
+        count = size if amount is None else -amount if backwards else amount
+        parts.append((ZERO, size, False) if amount is None else along(b, size, count, backwards))
+    starts, shape = [start for start, _, _ in parts], [length for _, length, _ in parts]
+    return _slice(b, x, starts, shape, any(beyond for _, _, beyond in parts), span)
 
 
 def _plan(
-    b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span, what: str
+    b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span
 ) -> tuple[Operand, list[Size | None]] | None:  # fmt: skip
     """The array (a scalar takes the rank of the amounts) and one amount an axis, None where it is taken whole."""
-    given = size_arguments(b, left, span, what)
+    given = size_arguments(b, left, span, f"the amounts of `{b.glyph}`")
     if given is None:
         return None
     x = right
