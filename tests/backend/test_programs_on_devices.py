@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from share import half
 
 from rho import backend
 from rho.backend.devices.profile import DeviceProfile, LinkProfile, Profile
@@ -95,7 +96,7 @@ def same_bits(found: Results, alone: Results) -> bool:
 @pytest.mark.parametrize("part", range(4))
 def test_random_programs_on_random_topologies(part: int) -> None:
     several = 0
-    for seed in range(part * 12, part * 12 + 12):
+    for seed in half(range(part * 12, part * 12 + 12), "random programs"):
         build, chance = program(seed), random.Random(seed)
         core, data = build.core(), {name: to_numpy(value) for name, value in build.data.items()}
         try:
@@ -130,7 +131,7 @@ def test_random_programs_on_random_topologies(part: int) -> None:
                 assert same_bits(execute_plan(plan, bound, data, here, pace=Pace.THREADS), alone)
                 assert all(held <= plan.peak[device] for device, held in found.held.items())
                 several += sum(bool(q.steps) for q in plan.main.queues) > 1
-    assert several > 20
+    assert several > 10
 
 
 LAYER = "input X : f64[n 3]\ninput W : f64[3 4]\nY ← 0⌈1+X×⍤1⊢2 3 4\nZ ← +⌿Y\noutput Y\n⎕←Z\n⎕←+/,W"
