@@ -147,8 +147,11 @@ def test_a_worker_that_dies_with_it_is_replaced_by_one_that_is_sent_it() -> None
         made = planned(KEPT, spawned, data)[0], bound
         alone = backend.execute(backend.plan(bound), bound, data)
 
+        left = checked(KEPT.replace("w0", "w1"))  # a worker keeps its name
+        assert left is not None
+
         def again(profile: Profile) -> Plan:
-            return plan_program(core, bound, profile).plan
+            return plan_program(left, bound, profile).plan
 
         with Cluster(Some(spawned, 2), this_machine()) as cluster:
             run(cluster, made, data)
