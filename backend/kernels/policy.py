@@ -38,9 +38,8 @@ LOAD_NANOSECONDS: Final = 1.5e6
 CALL_NANOSECONDS: Final = 500
 """A NumPy call on a small array."""
 AT_ONCE: Final = 5.0
-PLAIN: Final = 70.0
 CALLED: Final = 2_000.0
-"""An item of a reduction from the right, on NumPy: by a few calls for all items, by Python's own arithmetic, or by a call."""
+"""An item of a reduction from the right, on NumPy: by a few calls for all items, or by a call."""
 MANY: Final = 6
 """Functions in a small body that are more work, as NumPy calls, than calling a kernel."""
 
@@ -98,7 +97,7 @@ def _an_item(function: str, kind: Kind) -> float:
     """Nanoseconds of a reduction from the right (`run.cpu.sequential`)."""
     if kind is Kind.BOOL or FUNCTIONS[function].result is ResultKind.BOOL or (function == "sub" and not kind.is_complex):
         return AT_ONCE
-    return PLAIN if function == "div" and kind is Kind.F64 else CALLED
+    return CALLED
 
 
 def is_worth(code: Code, nanoseconds: float) -> bool:

@@ -62,22 +62,11 @@ def copy_into(target: NumArray, source: NumArray, threads: int) -> None:
         np.copyto(target, source)
         return
     addresses = start_of(source), start_of(target)
-    if target.nbytes >= STREAMED and (first := _before_line(target, addresses[1])):
-        np.copyto(target[:first], source[:first])
-        copy_into(target[first:], source[first:], threads)
-        return
     pieces = _pieces(target, source, threads, is_aligned=addresses[1] % ALIGNMENT == 0)
     if pieces is None:
         np.copyto(target, source)
     else:
         pieces.run(addresses, (source, target))
-
-
-def _before_line(target: NumArray, address: int) -> int:
-    """Items of a vector before its first whole line of memory."""
-    if target.ndim != 1 or target.strides[0] != target.itemsize:
-        return 0
-    return -address % ALIGNMENT // target.itemsize
 
 
 def _pieces(target: NumArray, source: NumArray, threads: int, *, is_aligned: bool) -> Pieces | None:

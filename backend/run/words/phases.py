@@ -24,10 +24,8 @@ def compile_run(machine: Machine, word: Run, backend: Backend) -> Action:
     """A phase that has no others inside."""
     phase = word.phase
     match phase:
-        case Structured() | LibraryPhase():
+        case Structured() | LibraryPhase() | Constant():
             return compile_executed(machine, word, backend)
-        case Constant():
-            return _constant(machine, phase, backend)
         case Input():
             taken, name, result = machine.kind(phase.result), phase.name, phase.result
 
@@ -52,17 +50,6 @@ def compile_run(machine: Machine, word: Run, backend: Backend) -> Action:
                 machine.outputs[phase.name] = Shown(given, backend.fetch(memory[phase.arg], given))
 
             return keep
-
-
-def _constant(machine: Machine, phase: Constant, backend: Backend) -> Action:
-    made: list[Any] = []
-
-    def place(memory: Memory) -> None:
-        if not made:
-            made.append(backend.constant(phase, machine))
-        memory[phase.result] = made[0]
-
-    return place
 
 
 class Executed:
@@ -100,16 +87,14 @@ class Executed:
 
 def executed(machine: Machine, word: Run | Chain, backend: Backend) -> Executed:
     """A phase that is computed, or a chain of them."""
-    if isinstance(word, Chain):
-        chain = [member for member in word.members if isinstance(member, Structured)]
-        if len(chain) == len(word.members):
-            return Executed(machine, chain, backend, lambda: backend.rows(chain, word.results, machine))
-        return Executed(machine, word.members, backend, lambda: _group(machine, word, backend))
-    phase = word.phase
-    if isinstance(phase, Structured):
-        return Executed(machine, (phase,), backend, lambda: backend.structured(phase, machine))
-    assert isinstance(phase, LibraryPhase)
-    return Executed(machine, (phase,), backend, lambda: backend.library(phase, machine))
+    if isinstance(word, Run):
+        phase = word.phase
+        assert isinstance(phase, Structured | LibraryPhase | Constant)
+        return Executed(machine, (phase,), backend, lambda: _kernel(machine, phase, backend))
+    chain = [member for member in word.members if isinstance(member, Structured)]
+    if len(chain) == len(word.members):
+        return Executed(machine, chain, backend, lambda: backend.rows(chain, word.results, machine))
+    return Executed(machine, word.members, backend, lambda: _group(machine, word, backend))
 
 
 def _kernel(machine: Machine, phase: Structured | LibraryPhase | Constant, backend: Backend) -> Kernel:
