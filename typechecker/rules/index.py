@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from ...lang.codes import Code
-from ...lang.diagnostics import Diagnostic, Severity, Verdict
+from ...lang.diagnostics import Diagnostic, Label, Severity, Verdict
 from ...lang.source import Span
 from ..builder import Builder
 from ..core import Gather, Payload, Reshape
@@ -14,7 +14,7 @@ from ..display import show_type
 from ..elements import Kind, integer_range, strong
 from ..obligations import Obligation, Relation, SizeFact
 from ..operands import Operand, Value
-from ..sizes import ONE, ZERO, Size, product
+from ..sizes import ONE, ZERO, Size, SizeOrigin, product
 from ..types import ArrayType
 from .common import item_of, label, require_rank, show_number, with_static
 from .static_arguments import axis_index, no_axis, whole_numbers
@@ -70,7 +70,7 @@ def _must_check(b: Builder, given: Operand, position: Operand, size: Size, span:
             return False
         worst = statics[verdicts.index(None)]
         return _warn(b, given, f"index {_shown(b, worst)} may be out of range: this axis has {size} cells", span,
-                     _in_range_if(b, worst, size))  # fmt: skip
+                     _in_range_if(b, worst, size), size)  # fmt: skip
     if _steps_inside(b, position, size):
         return False
     low, high = integer_range(position.type.element)
@@ -86,13 +86,13 @@ def _must_check(b: Builder, given: Operand, position: Operand, size: Size, span:
         return _out_of_range(b, given, Size({(): high}), size, span)
     if below is not None:
         hint = "" if b.at_most(below, size) is False else _stated(below, size)
-        return _warn(b, given, f"positions go up to {below - 1}, but this axis has {size} cells", span, hint)
+        return _warn(b, given, f"positions go up to {below - 1}, but this axis has {size} cells", span, hint, size)
     top = most if most is not None else None if high is None else Size({(): high})
     if low is None or low < 0 or top is None:
         message = f"this index may be any {given.type.element.kind.value}, but the axis has {size} cells"
-        return _warn(b, given, message, span, _declared(b, given, size))
+        return _warn(b, given, message, span, _declared(b, given, size), size)
     hint = "" if b.at_most(top + 1, size) is False else _stated(top + 1, size)
-    return _warn(b, given, f"this index may be {_shown(b, top)}, but the axis has {size} cells", span, hint)
+    return _warn(b, given, f"this index may be {_shown(b, top)}, but the axis has {size} cells", span, hint, size)
 
 
 def _in_range(b: Builder, index: Size, size: Size) -> bool | None:
@@ -127,11 +127,12 @@ def _out_of_range(b: Builder, given: Operand, bad: Size, size: Size, span: Span)
     return None
 
 
-def _warn(b: Builder, given: Operand, message: str, span: Span, hint: str) -> bool:
+def _warn(b: Builder, given: Operand, message: str, span: Span, hint: str, size: Size) -> bool:
+    """W310; sizes that only a run knows, whose names are not the program's, are told where they come from."""
     if b.warned(given, message, span):
         return True
     b.report(Diagnostic(
-        Code.W310, message, span, Severity.WARNING, labels=(label(b, given),), verdict=Verdict.UNKNOWN,
+        Code.W310, message, span, Severity.WARNING, labels=(label(b, given), *_run_time(b, size)), verdict=Verdict.UNKNOWN,
         notes=("every index is checked when the program runs", *([hint] if hint else [])),
     ))  # fmt: skip
     return True
@@ -145,8 +146,17 @@ def _in_range_if(b: Builder, index: Size, size: Size) -> str:
     return _stated(taken, index + taken)
 
 
+def _run_time(b: Builder, size: Size) -> list[Label]:
+    """What the sizes are that only a run knows."""
+    sizes = [variable for variable in size.variables() if variable.origin is SizeOrigin.RUNTIME and variable in b.sizes.spans]
+    places = [(variable.name, *b.sizes.spans[variable]) for variable in sizes]
+    return [Label(place, f"{name} is {why}") for name, place, why in places]
+
+
 def _stated(needed: Size, size: Size) -> str:
     """The fact that would make the index safe."""
+    if size.is_runtime():
+        return f"it is in range if {needed} ≤ {size}"
     stated = f"where {needed} ≤ {size}"
     return f"it is in range if {needed} ≤ {size}: state it where the sizes come from, `{stated}`"
 
