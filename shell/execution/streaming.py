@@ -126,7 +126,7 @@ def streamed_plan(
         rows = tuple(step.rows for step in passes_of(kept.plan))
     if not sources:
         raise CannotStream(bound.graph.phases[0], "")
-    stored = {name: Stored(source.bytes, source.beside, source.going_back) for name, source in sources.items()}
+    stored = {name: Stored(source.bytes, source.beside) for name, source in sources.items()}
     streaming = Streaming(bound, stored, asked.sinks, limit, rows)
     made, planned = plan_streams(streaming, device, texts, detail, (settle or at_most) if kept is None else None)
     faults = faults_of_streams(made, planned.bound, planned.sources, limit)

@@ -36,15 +36,13 @@ class _Cursor:
 
 @dataclass(frozen=True, slots=True)
 class InOrder:
-    """See the module.  `size` bytes are read for all of it, which takes `beside` bytes of memory; `going_back`: may rows be read
-    again without beginning at the start?"""
+    """See the module.  `size` bytes are read for all of it, which takes `beside` bytes of memory."""
 
     content: Content
     kind: Kind
     shape: tuple[int, ...]
     bytes: int
     beside: int
-    going_back: bool
     blocks: Blocks
     identity: tuple[int | str, ...]
 

@@ -9,10 +9,12 @@ Neighbours: `npz` (members are npy files), `elements` (which dtypes a kind accep
 
 from __future__ import annotations
 
+import io
 import math
 import re
 import struct
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, BinaryIO, Final
 
 from ....lang.codes import Code
@@ -163,11 +165,20 @@ def require_writable(values: Any) -> None:
         raise FileTrouble(Code.E708, f"cannot hold {values.ndim} axes")
 
 
-def write(file: BinaryIO, values: Any, kind: Kind) -> None:
-    """Write version 1 (the form `numpy.save` writes); `values` is a NumPy array of the kind."""
+@lru_cache(64)
+def header_of(kind: Kind, shape: tuple[int, ...]) -> bytes:
+    """Version 1, the form that `numpy.save` writes."""
     import numpy
 
-    described = {"descr": numpy.lib.format.dtype_to_descr(values.dtype), "fortran_order": False, "shape": values.shape}
-    numpy.lib.format.write_array_header_1_0(file, described)
+    header, described = io.BytesIO(), numpy.lib.format.dtype_to_descr(new_array((0,), kind).dtype)
+    numpy.lib.format.write_array_header_1_0(header, {"descr": described, "fortran_order": False, "shape": shape})
+    return header.getvalue()
+
+
+def write(file: BinaryIO, values: Any, kind: Kind) -> None:
+    """`values` is a NumPy array of the kind."""
+    import numpy
+
+    file.write(header_of(kind, values.shape))
     for block in blocks_of(values, 1 << 17):
-        file.write(numpy.ascontiguousarray(block).view(numpy.uint8).data)
+        file.write(numpy.ascontiguousarray(block, new_array((0,), kind).dtype).view(numpy.uint8).data)

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache
 from math import prod
 from typing import Any, BinaryIO
 
@@ -48,10 +47,6 @@ class NpySource:
         """Memory that reading takes."""
         direct = is_direct(new_array((0,), self.kind).dtype, self.dtype) and not self.fortran
         return self.content.kept + (0 if direct else 2 * BLOCK)
-
-    @property
-    def going_back(self) -> bool:
-        return True
 
     @property
     def bytes(self) -> int:
@@ -110,7 +105,7 @@ class NpySink(PlacedSink):
     """A new npy file, in which the items lie as in the array."""
 
     def prepare(self) -> None:
-        header = _header(self.kind, self.shape)
+        header = npy.header_of(self.kind, self.shape)
         write_at(self.handle, header, 0)
         self.reserve(len(header) + prod(self.shape) * self.dtype.itemsize)
 
@@ -121,15 +116,4 @@ class NpySink(PlacedSink):
         """The header says all."""
 
     def start_of(self, chunk: int) -> int:
-        return len(_header(self.kind, self.shape))
-
-
-@lru_cache(64)
-def _header(kind: Kind, shape: tuple[int, ...]) -> bytes:
-    import io
-
-    import numpy
-
-    header, described = io.BytesIO(), numpy.lib.format.dtype_to_descr(new_array((0,), kind).dtype)
-    numpy.lib.format.write_array_header_1_0(header, {"descr": described, "fortran_order": False, "shape": shape})  # fmt: skip
-    return header.getvalue()
+        return len(npy.header_of(self.kind, self.shape))

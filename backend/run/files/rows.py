@@ -33,10 +33,6 @@ class RowSource(Protocol):
     def bytes(self) -> int: ...
     @property
     def beside(self) -> int: ...
-    @property
-    def going_back(self) -> bool:
-        """May rows be read again without beginning at the start?"""
-        ...
 
     def open(self) -> Any:
         """A handle, if the file is still the one that was planned for.  FileTrouble."""
@@ -80,7 +76,7 @@ def row_source(path: str, wanted: Wanted, shape: tuple[int, ...], places: tuple[
             blocks = lambda first: table.items(column, first)  # noqa: E731
         case _:
             return None
-    return InOrder(content, kind, shape, size, content.kept + beside, True, blocks, content.identity())
+    return InOrder(content, kind, shape, size, content.kept + beside, blocks, content.identity())
 
 
 def places_of(path: str, wanted: Wanted) -> tuple[Place, ...]:

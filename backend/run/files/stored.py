@@ -249,7 +249,7 @@ def stored_input(path: str, wanted: Wanted, shape: tuple[int, ...]) -> StoredInp
     path = real + path[len(file) :]
     with located(wanted.shown or path, wanted.span), system_errors():
         source = row_source(path, wanted, shape)
-        if source is None or not source.going_back:
+        if source is None:
             return None
         places = places_of(path, wanted)
     return StoredInput(path, wanted.kind, shape, wanted.shown or path, wanted.span, mark, wanted.reading, places)

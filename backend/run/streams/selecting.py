@@ -43,10 +43,6 @@ class SelectedRows(Temporary):
     def beside(self) -> int:
         return 0
 
-    @property
-    def going_back(self) -> bool:
-        return True
-
     # ------------------------------------------------------------------------------------- written
 
     def add(self, cells: Any, first: int) -> None:

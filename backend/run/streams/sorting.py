@@ -63,10 +63,6 @@ class SortedRuns(Temporary):
     def beside(self) -> int:
         return self.scratch.beside
 
-    @property
-    def going_back(self) -> bool:
-        return False
-
     # ------------------------------------------------------------------------------------- written
 
     def begin(self) -> None:
@@ -94,7 +90,7 @@ class SortedRuns(Temporary):
 
     def open(self) -> tuple[_Merged, Any]:
         content, blocks = Content(self.path), lambda first: (0, self._blocks())
-        merged = _Merged(content, self.kind, self.shape, self.bytes, self.beside, False, blocks, ())
+        merged = _Merged(content, self.kind, self.shape, self.bytes, self.beside, blocks, ())
         return merged, merged.open()
 
     def read(self, handle: tuple[_Merged, Any], first: int, into: Any, keep: int) -> None:
