@@ -382,8 +382,7 @@ def test_a_name_of_two_values_is_ambiguous() -> None:
 
 
 def test_s32_plans_have_the_same_bytes() -> None:
-    found = {encode_plan(scheduled("place a on gpu0")) for _ in range(3)}
-    assert len(found) == 1
+    assert len({encode_plan(scheduled("place a on gpu0")) for _ in range(3)}) == 1
 
 
 @pytest.mark.parametrize("seed", range(4))
