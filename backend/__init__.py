@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from ..typechecker.core import Core
+from ..typechecker.core_blocks import Core
 from .graph import BoundGraph, bind, lower, optimise, settle
 from .run.binding import bind_sizes
 from .schedule.plan.model import Plan

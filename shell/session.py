@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ..backend.schedule.plan.model import Plan
     from ..backend.schedule.plan.parts import PlannedFile
     from ..backend.schedule.streams.scratch import Scratch
-    from ..typechecker.core import Core
+    from ..typechecker.core_blocks import Core
     from .cli.requests import Request
     from .execution.loading import InputFile
     from .execution.outcome import Outcome

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..backend.schedule.plan.parts import Device
     from ..backend.schedule.streams.planning import Stage, Target
     from ..backend.schedule.streams.scratch import Scratch
-    from ..typechecker.core import Core
+    from ..typechecker.core_blocks import Core
     from .cli.requests import Request
     from .execution.loading import InputFile
     from .execution.stored_plans import Kept

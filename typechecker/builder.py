@@ -23,7 +23,8 @@ from . import overflow
 from .agreement import principal_frame
 from .clauses import ClauseSite
 from .conversions import Conversions
-from .core import Block, Literal, Op, Payload, Reshape, Scalar, SizeVector, ValueId
+from .core import Literal, Payload, Reshape, Scalar, SizeVector, ValueId
+from .core_blocks import Block, Op
 from .elements import Element, Kind, ranged
 from .folding import MOST_ITEMS, Overflow, fold
 from .indices import LoopIndex

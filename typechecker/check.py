@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ..lang.diagnostics import Diagnostic
 from ..lang.records import dataclass
 from ..lang.source import Source
-from .core import Core
+from .core_blocks import Core
 from .display import show_type
 from .elaborate.context import leaves
 from .elaborate.environment import FUNCTIONS, FunctionValue, Module, OperatorValue, is_function

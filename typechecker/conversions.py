@@ -10,7 +10,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ..lang.source import Span
-from .core import Literal, Op, Payload, Scalar, ValueId
+from .core import Literal, Payload, Scalar, ValueId
+from .core_blocks import Op
 from .elements import Element, Kind, fits, integer_range, limits, ranged
 from .folding import fold
 from .operands import Operand

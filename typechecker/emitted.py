@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from ..lang.source import PlacedSpan, Span
 from .builder import Builder
-from .core import Op, ValueId
+from .core import ValueId
+from .core_blocks import Op
 from .types import ArrayType
 from .value_facts import ValueFacts
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from ..lang.diagnostics import Verdict
 from ..lang.records import dataclass
-from .core import CoreGuard
+from .core_blocks import CoreGuard
 from .decide import settle
 from .obligations import Obligation, Relation, SizeFact
 from .sizes import ONE, ZERO, Size, SizeVariable, variable

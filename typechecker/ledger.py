@@ -12,7 +12,7 @@ from ..lang.diagnostics import Diagnostic, Fix, Severity, Verdict
 from ..lang.records import dataclass
 from ..lang.source import Span
 from .clauses import ClauseSite, first_clause
-from .core import CoreCall, CoreGuard
+from .core_blocks import CoreCall, CoreGuard
 from .decide import Decision, decide, settle
 from .indices import LoopIndex, guards_of, is_of_turns, mentioned, note_premises
 from .obligations import Obligation, Proof, Relation, SizeFact

@@ -14,7 +14,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields
 
 from . import core as c
-from .core import Op, ValueId
+from . import core_blocks
+from .core import ValueId
+from .core_blocks import Op
 from .elements import Kind
 from .sizes import ONE, Size, product
 from .types import ArrayType
@@ -26,7 +28,7 @@ _OPERANDS = frozenset({
 })  # fmt: skip
 _BUT_FOR_NAN = (frozenset({"lt", "ge"}), frozenset({"le", "gt"}))
 _OPPOSITE = frozenset({frozenset({"eq", "ne"}), frozenset({"and", "nand"}), frozenset({"or", "nor"}), *_BUT_FOR_NAN})
-_WITH_BLOCKS = (c.Lift, c.Loop, c.Branch, c.Fold, c.FoldScan)
+_WITH_BLOCKS = (core_blocks.Lift, core_blocks.Loop, core_blocks.Branch, core_blocks.Fold, core_blocks.FoldScan)
 
 
 class MaskFacts:

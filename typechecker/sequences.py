@@ -10,7 +10,8 @@ from itertools import pairwise
 
 from ..lang.records import dataclass
 from . import core as c
-from .core import Op, Payload, ValueId
+from .core import Payload, ValueId
+from .core_blocks import Op
 from .sizes import ONE, ZERO, Size, maximum, minimum, monus, number, surely_machine
 from .types import ArrayType
 

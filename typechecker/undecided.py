@@ -15,7 +15,7 @@ from ..lang.codes import Code
 from ..lang.diagnostics import Diagnostic, Label, Severity, Verdict
 from ..lang.source import Span
 from .clauses import ClauseSite, first_clause
-from .core import CoreGuard
+from .core_blocks import CoreGuard
 from .decide import Decision
 from .obligations import Obligation, SizeFact
 from .sizes import SizeOrigin, SizeVariable

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from ...typechecker.core import CoreGuard, Payload
+from ...typechecker.core import Payload
+from ...typechecker.core_blocks import CoreGuard
 from ...typechecker.elements import Kind
 from ..graph.phases import PhaseId, ValueId
 from .keys import BY_WORK, kinds_near

@@ -15,7 +15,7 @@ from dataclasses import field, replace
 from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, Refused
 from ...lang.records import dataclass
-from ...typechecker.core import CoreGuard
+from ...typechecker.core_blocks import CoreGuard
 from ...typechecker.elements import Element
 from ...typechecker.sizes import Size, SizeVariable, number, variable
 from ...typechecker.types import ArrayType

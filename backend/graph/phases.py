@@ -23,7 +23,8 @@ from typing import Final, NewType, TypeAlias
 
 from ...lang.records import dataclass
 from ...lang.source import Span
-from ...typechecker.core import CoreGuard, CoreInput, CoreParam, Payload
+from ...typechecker.core import Payload
+from ...typechecker.core_blocks import CoreGuard, CoreInput, CoreParam
 from ...typechecker.elements import Kind
 from ...typechecker.sizes import Size, SizeVariable
 from ...typechecker.types import ArrayType

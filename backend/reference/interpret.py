@@ -20,7 +20,9 @@ from ...lang.codes import Code
 from ...lang.diagnostics import RunFailed
 from ...lang.source import Span
 from ...typechecker import core as c
-from ...typechecker.core import Block, Core, ValueId
+from ...typechecker import core_blocks
+from ...typechecker.core import ValueId
+from ...typechecker.core_blocks import Block, Core
 from ...typechecker.elements import Kind
 from ...typechecker.sizes import Size, SizeVariable
 from ..run.binding import bind_sizes, broken_guard
@@ -69,13 +71,13 @@ def nesting(block: Block) -> int:
     return deepest
 
 
-def inner_blocks(op: c.Op) -> tuple[Block, ...]:
+def inner_blocks(op: core_blocks.Op) -> tuple[Block, ...]:
     match op:
-        case c.Fold() | c.FoldScan() | c.Lift():
+        case core_blocks.Fold() | core_blocks.FoldScan() | core_blocks.Lift():
             return (op.body,)
-        case c.Loop():
+        case core_blocks.Loop():
             return (op.body,) if op.until is None else (op.body, op.until)
-        case c.Branch():
+        case core_blocks.Branch():
             return op.then, op.otherwise
     return ()
 
@@ -164,13 +166,13 @@ class Machine:
         self.run(block)
         return tuple(self.value(result) for result in block.results)
 
-    def execute(self, op: c.Op) -> None:
+    def execute(self, op: core_blocks.Op) -> None:
         try:
             self._execute(op)
         except CheckFailed as failure:
             raise failure.at(self.span(op)) from None
 
-    def span(self, op: c.Op) -> Span:
+    def span(self, op: core_blocks.Op) -> Span:
         match op:
             case c.Print():
                 return self.core.spans[op.arg]
@@ -178,7 +180,7 @@ class Machine:
                 return self.core.spans[op.value]
         return self.core.spans[results_of(op)[0]]
 
-    def _execute(self, op: c.Op) -> None:
+    def _execute(self, op: core_blocks.Op) -> None:
         match op:
             case c.Print():
                 self.printed.append(self.value(op.arg))
@@ -186,15 +188,15 @@ class Machine:
             case c.RuntimeSize():
                 self.define(op.size, int(self.value(op.value).item))  # type: ignore[arg-type]
                 return
-            case c.Lift():
+            case core_blocks.Lift():
                 results = self._lift(op)
-            case c.Fold():
+            case core_blocks.Fold():
                 results = self._fold(op)
-            case c.FoldScan():
+            case core_blocks.FoldScan():
                 results = self._fold_scan(op)
-            case c.Loop():
+            case core_blocks.Loop():
                 results = self._loop(op)
-            case c.Branch():
+            case core_blocks.Branch():
                 results = self._branch(op)
             case _:
                 results = compute(op, self)
@@ -202,7 +204,7 @@ class Machine:
         for which, value in zip(results_of(op), results, strict=True):
             self.store(which, value)
 
-    def _define_sizes(self, op: c.Op, results: Sequence[Array]) -> None:
+    def _define_sizes(self, op: core_blocks.Op, results: Sequence[Array]) -> None:
         match op:
             case c.Compress():
                 self.define(op.size, results[0].shape[op.axis])
@@ -213,7 +215,7 @@ class Machine:
 
     # -------------------------------------------------------------- control flow
 
-    def _lift(self, op: c.Lift) -> tuple[Array, ...]:
+    def _lift(self, op: core_blocks.Lift) -> tuple[Array, ...]:
         frame = tuple(self.size(size) for size in op.frame)
         args = [self.value(a) for a in op.args]
         for arg, rank in zip(args, op.frames, strict=True):
@@ -234,7 +236,7 @@ class Machine:
             raise InternalError("the cells of a lift have different shapes")
         return assemble(self.kind(which), frame, cell_shape, parts)
 
-    def _fold(self, op: c.Fold) -> tuple[Array, ...]:
+    def _fold(self, op: core_blocks.Fold) -> tuple[Array, ...]:
         columns = [cells(self.value(a), 1) for a in op.args]
         length = len(columns[0])
         if length == 0:
@@ -244,7 +246,7 @@ class Machine:
             accumulated = self.call(op.body, [*(column[i] for column in columns), *accumulated])
         return accumulated
 
-    def _fold_scan(self, op: c.FoldScan) -> tuple[Array, ...]:
+    def _fold_scan(self, op: core_blocks.FoldScan) -> tuple[Array, ...]:
         columns = [cells(self.value(a), 1) for a in op.args]
         states: list[tuple[Array, ...]] = []
         for i in range(len(columns[0])):
@@ -253,7 +255,7 @@ class Machine:
         frame = (len(states),)
         return tuple(self._collect(which, frame, [state[j] for state in states]) for j, which in enumerate(op.results))
 
-    def _loop(self, op: c.Loop) -> tuple[Array, ...]:
+    def _loop(self, op: core_blocks.Loop) -> tuple[Array, ...]:
         state = tuple(self.value(v) for v in op.initial)
         states = [state]
         columns = [cells(self.value(v), 1) for v in op.cells]
@@ -269,7 +271,7 @@ class Machine:
         self.forget_but(known)
         return tuple(stack([s[j] for s in states], 0) for j in range(len(state))) if op.keep else state
 
-    def enter_turn(self, op: c.Loop, place: int, known: frozenset[SizeVariable]) -> None:
+    def enter_turn(self, op: core_blocks.Loop, place: int, known: frozenset[SizeVariable]) -> None:
         """The index is known, and the sizes that the turn before found are not."""
         self.forget_but(known)
         if op.index is not None:
@@ -279,7 +281,7 @@ class Machine:
         for size in self.sizes.keys() - known:
             del self.sizes[size]
 
-    def _branch(self, op: c.Branch) -> tuple[Array, ...]:
+    def _branch(self, op: core_blocks.Branch) -> tuple[Array, ...]:
         taken = bool(self.value(op.condition).item)
         results = self.call(op.then if taken else op.otherwise, ())
         for variable, then, otherwise in op.sizes:
@@ -287,12 +289,14 @@ class Machine:
         return results
 
 
-def results_of(op: c.Op) -> tuple[ValueId, ...]:
+def results_of(op: core_blocks.Op) -> tuple[ValueId, ...]:
     """The ids an op defines."""
     match op:
         case c.Print() | c.RuntimeSize():
             return ()
-        case c.Fold() | c.FoldScan() | c.Library() | c.Lift() | c.Loop() | c.Branch():
+        case c.Library() | core_blocks.Fold() | core_blocks.FoldScan():
+            return op.results
+        case core_blocks.Lift() | core_blocks.Loop() | core_blocks.Branch():
             return op.results
         case _:
             return (op.result,)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from ...typechecker import core as c
+from ...typechecker import core_blocks
 from ...typechecker.core import Payload, ValueId
 from ...typechecker.elements import Kind
 from ...typechecker.sizes import Size
@@ -31,7 +32,7 @@ class View(Protocol):
     def size(self, size: Size) -> int: ...
 
 
-def compute(op: c.Op, view: View) -> tuple[Array, ...]:
+def compute(op: core_blocks.Op, view: View) -> tuple[Array, ...]:
     """The results of a pure op, in the order of its result ids."""
     match op:
         case c.Literal():
@@ -94,7 +95,7 @@ def uniform(key: Array, shape: Sequence[int]) -> Array:
     return array(Kind.F64, shape, [philox.uniform(words[0], words[1], i) for i in range(math.prod(shape))])
 
 
-def _rearrange(op: c.Op, view: View) -> Array:
+def _rearrange(op: core_blocks.Op, view: View) -> Array:
     match op:
         case c.Iota():
             return structure.iota(view.shape(op.result)[0])
@@ -113,7 +114,7 @@ def _rearrange(op: c.Op, view: View) -> Array:
     raise InternalError(type(op).__name__)
 
 
-def _box(op: c.Op, view: View) -> Array:
+def _box(op: core_blocks.Op, view: View) -> Array:
     match op:
         case c.Slice():
             starts = [view.size(size) for size in op.starts]
@@ -127,7 +128,7 @@ def _box(op: c.Op, view: View) -> Array:
     raise InternalError(type(op).__name__)
 
 
-def _select(op: c.Op, view: View) -> Array:
+def _select(op: core_blocks.Op, view: View) -> Array:
     match op:
         case c.Gather():
             arg, indices = view.value(op.arg), view.value(op.indices)
@@ -147,7 +148,7 @@ def _select(op: c.Op, view: View) -> Array:
     raise InternalError(type(op).__name__)
 
 
-def _reduce(op: c.Op, view: View) -> Array:
+def _reduce(op: core_blocks.Op, view: View) -> Array:
     match op:
         case c.Reduce():
             return reductions.reduce(op.function, view.value(op.arg), op.axis)

@@ -17,7 +17,7 @@ from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, Label, Refused
 from ...lang.records import dataclass
 from ...lang.source import Span
-from ...typechecker.core import Core, CoreGuard
+from ...typechecker.core_blocks import Core, CoreGuard
 from ...typechecker.sizes import Size, SizeVariable
 
 

@@ -11,7 +11,7 @@ from typing import Any, Protocol, TypeAlias
 
 from ...lang.codes import Code
 from ...lang.diagnostics import RunFailed
-from ...typechecker.core import CoreGuard
+from ...typechecker.core_blocks import CoreGuard
 from ...typechecker.elements import Kind
 from ...typechecker.sizes import Size, SizeVariable, capacity
 from ...typechecker.types import ArrayType

@@ -10,7 +10,7 @@ from typing import Any, TextIO
 
 from ...lang.records import dataclass
 from ...lang.urls import is_url, trouble_of
-from ...typechecker.core import Core
+from ...typechecker.core_blocks import Core
 from ..execution.params import natural
 from ..execution.permissions import Permissions
 from ..execution.sizing import options_of, sizes_of

@@ -19,7 +19,7 @@ from ...backend.graph.formulas import Span
 from ...backend.graph.phases import Graph
 from ...backend.graph.spans import graph_span
 from ...backend.schedule.single.memory_bound import peak_bound
-from ...typechecker.core import Core
+from ...typechecker.core_blocks import Core
 from ...typechecker.size_text import show_short_formula
 from ...typechecker.sizes import Size, SizeVariable
 from ..execution.outcome import Outcome

@@ -17,7 +17,7 @@ from .durations import duration
 if TYPE_CHECKING:
     from ...backend.devices.profile import DeviceProfile, Profile
     from ...backend.graph.bind import BoundGraph
-    from ...typechecker.core import Core
+    from ...typechecker.core_blocks import Core
     from ...typechecker.elaborate.sampling import Instance
 
 ASSUMED: Final = 1000

@@ -18,7 +18,7 @@ from .estimates import bound_at_assumed_sizes
 if TYPE_CHECKING:
     from ...backend.graph.phases import Rewritten
     from ...lang.source import Source, Span
-    from ...typechecker.core import Core
+    from ...typechecker.core_blocks import Core
 
 _OPENING: Final = "([{"
 _CLOSING: Final = ")]}"

@@ -17,7 +17,8 @@ from ...backend.run.cpu.kinds import NumArray
 from ...backend.run.prepared import PreparedPlan
 from ...lang.diagnostics import Rejected, RhoError
 from ...lang.source import Source
-from ...typechecker.core import Core, Print
+from ...typechecker.core import Print
+from ...typechecker.core_blocks import Core
 from ..cli.requests import Request
 from ..cli.sources import EVAL
 from ..execution.folded import folded_results

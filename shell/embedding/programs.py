@@ -20,7 +20,7 @@ from ...backend.schedule.single.one_device import HOME
 from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, Refused, Rejected, RhoError, RunFailed
 from ...lang.source import Span
-from ...typechecker.core import CoreInput
+from ...typechecker.core_blocks import CoreInput
 from ...typechecker.display import show_type
 from ...typechecker.elements import Kind
 from ...typechecker.sizes import SizeVariable

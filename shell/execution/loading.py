@@ -18,7 +18,7 @@ from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, Refused, RhoError, RunFailed
 from ...lang.opening import Pipes, TooLarge, is_pipe, read_bytes
 from ...lang.urls import file_of, is_file_url, is_url, trouble_of
-from ...typechecker.core import Core, CoreInput
+from ...typechecker.core_blocks import Core, CoreInput
 from ...typechecker.elements import Kind
 from ..cli.streams import read_standard_input, stream_of
 from . import machine

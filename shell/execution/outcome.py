@@ -12,7 +12,8 @@ from typing import Any
 
 from ...backend.run.values import Array, kind_of_dtype, nested, to_numpy
 from ...lang.records import dataclass
-from ...typechecker.core import Core, Print, ValueId
+from ...typechecker.core import Print, ValueId
+from ...typechecker.core_blocks import Core
 from ...typechecker.display import show_type
 from ...typechecker.elements import Kind
 from ..cli.console import Console

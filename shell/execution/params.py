@@ -15,7 +15,8 @@ from typing import Any
 
 from ...lang import numerals
 from ...lang.records import dataclass
-from ...typechecker.core import Core, CoreInput, Payload
+from ...typechecker.core import Payload
+from ...typechecker.core_blocks import Core, CoreInput
 from ...typechecker.display import show_type
 from ...typechecker.elements import Kind
 from ..cli.arguments import UsageError

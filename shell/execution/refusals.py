@@ -28,7 +28,7 @@ from ...lang.diagnostics import Diagnostic, Label, Refused
 from ...lang.reading_clauses import AS_WRITTEN
 from ...lang.records import dataclass
 from ...lang.source import Source, Span
-from ...typechecker.core import Core
+from ...typechecker.core_blocks import Core
 from ...typechecker.display import show_type
 from ...typechecker.sizes import SizeVariable
 from . import machine

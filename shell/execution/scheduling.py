@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ...backend.schedule.problem import Objective
     from ...backend.schedule.program.planning import Planned
     from ...backend.schedule.solve.budget import Budget
-    from ...typechecker.core import Core
+    from ...typechecker.core_blocks import Core
     from ..stages import Loaded, Runner
     from .loading import InputFile
     from .permissions import Permissions

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from ...lang.urls import is_url
-from ...typechecker.core import Core, CoreInput
+from ...typechecker.core_blocks import Core, CoreInput
 from ...typechecker.sizes import SizeVariable
 from ..cli.arguments import UsageError
 from .params import settings_of

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ...backend.graph.bind import BoundGraph
     from ...backend.run.files.stored import StoredInput, StoredOutput
     from ...backend.run.machine import Observer, Results
-    from ...typechecker.core import Core
+    from ...typechecker.core_blocks import Core
     from ..stages import Loaded
     from .loading import InputFile
     from .permissions import Permissions

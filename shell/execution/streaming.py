@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ...backend.schedule.single.one_device import Detail
     from ...backend.schedule.streams.planning import Settle, Stage, Streaming, Target
     from ...backend.schedule.streams.selections import Selection
-    from ...typechecker.core import Core
+    from ...typechecker.core_blocks import Core
     from ..cli.requests import Request
 
 _SMALL: Final = 16

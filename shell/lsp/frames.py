@@ -16,7 +16,8 @@ from typing import Final
 
 from ...lang.source import Source, Span
 from ...lang.spelling import spell
-from ...typechecker.core import Block, Core, Lift, Op, Reduce, Scalar, Scan
+from ...typechecker.core import Reduce, Scalar, Scan
+from ...typechecker.core_blocks import Block, Core, Lift, Op
 from ...typechecker.size_text import show_short
 from ...typechecker.sizes import Size
 from .documents import Document

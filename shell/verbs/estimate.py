@@ -29,7 +29,7 @@ from ..stages import Strictness
 if TYPE_CHECKING:
     from ...backend.devices.profile import Profile
     from ...backend.graph.bind import BoundGraph
-    from ...typechecker.core import Core
+    from ...typechecker.core_blocks import Core
 
 HERE = "here"
 

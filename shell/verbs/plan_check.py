@@ -26,7 +26,7 @@ from ..session import Session
 if TYPE_CHECKING:
     from ...backend.devices.profile import Profile
     from ...backend.schedule.plan.model import Plan
-    from ...typechecker.core import Core
+    from ...typechecker.core_blocks import Core
     from ..stages import Loaded
 
 

@@ -35,7 +35,7 @@ from .eval import show_report
 
 if TYPE_CHECKING:
     from ...backend.run.files import Prepared
-    from ...typechecker.core import CoreOutput
+    from ...typechecker.core_blocks import CoreOutput
 
 
 def run(arguments: Arguments, console: Console) -> Exit:

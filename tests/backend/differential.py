@@ -17,7 +17,7 @@ from rho.backend.run.values import Array, from_numpy, to_numpy
 from rho.lang.diagnostics import RhoError
 from rho.lang.source import Source
 from rho.typechecker.check import check
-from rho.typechecker.core import Core
+from rho.typechecker.core_blocks import Core
 from rho.typechecker.elements import Kind
 
 EVERY_PASS = frozenset({"views", "constants", "gathers", "sharing", "dead", "fusion"})

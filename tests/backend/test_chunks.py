@@ -19,7 +19,7 @@ from rho.backend.schedule.program.planning import faults_of_stored, plan_program
 from rho.backend.schedule.solve.budget import FAST
 from rho.lang.source import Source
 from rho.typechecker.check import check
-from rho.typechecker.core import Core
+from rho.typechecker.core_blocks import Core
 
 MAP = "input x : f64[n]\ny ← 1+x×x\noutput y\n"
 SUM = "input x : f64[n]\n⎕←+/x\n"

@@ -42,7 +42,7 @@ from rho.tests.backend.quick import split_evenly
 from rho.tests.backend.test_differential import DECLARED, PROGRAMS, data
 from rho.tests.kernels import cuda_host
 from rho.tests.kernels.test_programs import LOOPS, STENCILS
-from rho.typechecker.core import Core
+from rho.typechecker.core_blocks import Core
 
 pytestmark = pytest.mark.skipif(cuda_host.COMPILER is None, reason="no C++ compiler")
 

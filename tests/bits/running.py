@@ -14,7 +14,7 @@ from rho.backend.reference import interpret
 from rho.backend.run.values import from_numpy, to_numpy
 from rho.lang.source import Source
 from rho.typechecker.check import check
-from rho.typechecker.core import Core
+from rho.typechecker.core_blocks import Core
 
 MODES = ("off", "auto", "always")
 

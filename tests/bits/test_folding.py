@@ -19,7 +19,7 @@ from rho.lang.primitives import PRIMITIVES
 from rho.lang.primitives_record import Role
 from rho.lang.source import Source
 from rho.typechecker.check import CheckResult, check
-from rho.typechecker.core import Core
+from rho.typechecker.core_blocks import Core
 from rho.typechecker.operands import Operand
 
 LITERALS = (

@@ -45,6 +45,7 @@ from rho.backend.reference.structure import stack
 from rho.backend.run.values import Array, array, fill_of
 from rho.lang.codes import Code
 from rho.typechecker import core as c
+from rho.typechecker import core_blocks
 from rho.typechecker.elements import Kind
 from rho.typechecker.sizes import Size, SizeVariable
 
@@ -278,14 +279,14 @@ class _View:
 
 
 _CORE_NAMES = {"reshape_cycle": c.Reshape}
-_CORE_OPS = {op.__name__.lower(): op for op in c.Op.__args__}
+_CORE_OPS = {op.__name__.lower(): op for op in core_blocks.Op.__args__}
 
 
 _MARKS = ("sorts", "wanted")
 """What passes say may be left undone; who ignores them is right too (`passes.rules.orders`)."""
 
 
-def core_op(phase: LibraryPhase, count: int) -> c.Op:
+def core_op(phase: LibraryPhase, count: int) -> core_blocks.Op:
     """The core op that a library phase came from, on small ids."""
     op = _CORE_NAMES.get(phase.op) or _CORE_OPS.get(phase.op.replace("_", ""))
     attributes = dict(phase.attributes)

@@ -15,6 +15,7 @@ from rho.lang.codes import Code
 from rho.lang.diagnostics import Refused
 from rho.tests.graph.build import BOOL, F64, SPAN, Build
 from rho.typechecker import core as c
+from rho.typechecker import core_blocks
 from rho.typechecker.obligations import Obligation, Relation, SizeFact
 from rho.typechecker.sizes import Size, SizeOrigin, number, variable
 
@@ -54,7 +55,7 @@ def test_false_guards_are_refused_together_with_numbers() -> None:
         SizeFact(Relation.EQUAL, variable(k), n),
     ]
     core = b.core()
-    guards = tuple(c.CoreGuard(f, Obligation(f, Code.E101, SPAN, "needed here")) for f in facts)
+    guards = tuple(core_blocks.CoreGuard(f, Obligation(f, Code.E101, SPAN, "needed here")) for f in facts)
     graph = lower(replace(core, guards=guards))
     with pytest.raises(Refused) as refused:
         bind(graph, values(b, n=2, m=3))  # type: ignore[arg-type]

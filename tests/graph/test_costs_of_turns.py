@@ -11,7 +11,7 @@ from rho.backend.graph.lower import lower
 from rho.backend.graph.passes import optimise
 from rho.lang.source import Source
 from rho.typechecker.check import check
-from rho.typechecker.core import Core
+from rho.typechecker.core_blocks import Core
 
 TRIANGLE = "input x : f64[n]\n{⍵ + +/√⍺↑x}⍣(⍳≢x) ⊢ 0.0"
 PYRAMID = "input x : f64[n]\n{i←⍺ ⋄ ⍵+{⍵ + +/√⍺↑x}⍣(⍳i) ⊢ 0.0}⍣(⍳≢x) ⊢ 0.0"

@@ -18,7 +18,7 @@ from rho.backend.schedule.single.one_device import Detail, plan_one_device
 from rho.tests.backend.differential import checked
 from rho.tests.backend.test_differential import DECLARED, PROGRAMS
 from rho.tests.graph.test_random import program
-from rho.typechecker.core import Core
+from rho.typechecker.core_blocks import Core
 from rho.typechecker.sizes import Size, SizeOrigin, SizeVariable, number, variable
 
 NUMBERS = (0, 1, 2, 7, 300, 2_000, 100_000)

@@ -8,7 +8,7 @@ import pytest
 from rho import backend
 from rho.backend.graph.phases import LibraryPhase
 from rho.tests.backend.differential import checked, run_both
-from rho.typechecker.core import Core
+from rho.typechecker.core_blocks import Core
 
 KINDS = ("f64", "f32", "i64", "i32", "u8", "bool", "char")
 

@@ -14,6 +14,7 @@ from rho.backend.run.binding import bind_sizes
 from rho.tests.graph.build import BOOL, F64, I64, Build, outcome
 from rho.tests.graph.oracle import run_graph
 from rho.typechecker import core as c
+from rho.typechecker import core_blocks
 from rho.typechecker.elements import Kind
 from rho.typechecker.sizes import Size, number, product, variable
 
@@ -171,9 +172,9 @@ class Maker:
                 made = self.grow([*scope, *params], 3, 0)
                 fit = [v for v in made if b.kind(v) is kind and b.shape(v) == shape[1:]]
                 body = self.pick([*fit, *fit, b.scalar("sub", *params)])
-            op = c.FoldScan if scan else c.Fold
+            op = core_blocks.FoldScan if scan else core_blocks.Fold
             result = b.value(kind, shape if scan else shape[1:])
-            b.emit(op((result,), (x,), c.Block(tuple(params), tuple(ops), (body,))))
+            b.emit(op((result,), (x,), core_blocks.Block(tuple(params), tuple(ops), (body,))))
             return result
         if draw == 32:
             return b.op(lambda o: c.named(o, "match", x, y), BOOL, [])

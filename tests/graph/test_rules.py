@@ -17,7 +17,7 @@ from rho.backend.reference import interpret
 from rho.backend.run.values import from_numpy, to_numpy
 from rho.lang.diagnostics import Refused, RhoError
 from rho.tests.backend.differential import checked, run_both
-from rho.typechecker.core import Core
+from rho.typechecker.core_blocks import Core
 
 ITEMS = (-np.inf, -0.0, 0.0, 1.0, np.nan)
 LONGEST = 5

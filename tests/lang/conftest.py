@@ -39,7 +39,7 @@ def written(node: object) -> str:
         case tree.NameTarget() | program_tree.StatedName():
             return node.name
         case _ if dataclasses.is_dataclass(node):
-            skipped = ("span", "path_span", "parsed", "scope", "definition", "captures")
+            skipped = ("span", "parsed", "scope", "definition", "captures")
             fields = [getattr(node, field.name) for field in dataclasses.fields(node) if field.name not in skipped]
             return f"{type(node).__name__}({', '.join(map(written, fields))})"
         case _:

@@ -19,7 +19,7 @@ from rho.backend.schedule.solve.budget import Budget
 from rho.lang.diagnostics import Refused
 from rho.lang.source import Source
 from rho.typechecker.check import check
-from rho.typechecker.core import Core
+from rho.typechecker.core_blocks import Core
 
 __all__ = ["PROGRAMS", "Plan", "Stored", "encode_plan", "faults", "stored"]
 

@@ -9,7 +9,7 @@ import pytest
 
 from rho.backend.schedule.verify.schedules import Rule
 from rho.lang.codes import page_of
-from rho.typechecker.core import Core
+from rho.typechecker.core_blocks import Core
 from rho.typechecker.elements import Kind
 from rho.typechecker.obligations import Relation
 

@@ -22,7 +22,9 @@ from rho.backend.reference.interpret import Machine, execute_program, results_of
 from rho.backend.reference.operations import replicated
 from rho.backend.run.values import Array, Results
 from rho.typechecker import core as c
-from rho.typechecker.core import Block, Core, Payload, ValueId
+from rho.typechecker import core_blocks
+from rho.typechecker.core import Payload, ValueId
+from rho.typechecker.core_blocks import Block, Core
 from rho.typechecker.elements import Kind
 from rho.typechecker.quantities.demand import prints
 from rho.typechecker.quantities.reads import Setting, plain_operands
@@ -100,9 +102,9 @@ class CountingMachine(Machine):
 
     # ----------------------------------------------------------------------- ops
 
-    def _execute(self, op: c.Op) -> None:
+    def _execute(self, op: core_blocks.Op) -> None:
         results = results_of(op)
-        wanted = not results or any(self.live(r) for r in results) or (isinstance(op, c.Branch) and prints(op))
+        wanted = not results or any(self.live(r) for r in results) or (isinstance(op, core_blocks.Branch) and prints(op))
         if not (self.counting and wanted):
             before, self.counting = self.counting, False
             super()._execute(op)
@@ -114,9 +116,9 @@ class CountingMachine(Machine):
                 self.read(self.label(op.arg).data)
             case c.RuntimeSize():
                 self.read(self.label(op.value).data)
-            case c.Branch():
+            case core_blocks.Branch():
                 pass  # its results are those of the arm
-            case c.Lift() | c.Fold() | c.FoldScan() | c.Loop():
+            case core_blocks.Lift() | core_blocks.Fold() | core_blocks.FoldScan() | core_blocks.Loop():
                 for result in results:
                     self.make(result)
             case c.Reshape() if self.setting.keeps_elements(op):
@@ -128,7 +130,7 @@ class CountingMachine(Machine):
                 for result in results:
                     self.make(result)
 
-    def _view(self, op: c.Op) -> Array:
+    def _view(self, op: core_blocks.Op) -> Array:
         match op:
             case c.Transpose():
                 return structure.transpose(self.label(op.arg), op.axes)
@@ -146,7 +148,7 @@ class CountingMachine(Machine):
                 return structure.windows(self.label(op.arg), op.count, self.shape(op.result))
         raise AssertionError(op)
 
-    def _load(self, op: c.Op) -> None:
+    def _load(self, op: core_blocks.Op) -> None:
         """The reads of an op that makes its result."""
         match op:
             case c.Reshape():
@@ -213,7 +215,7 @@ class CountingMachine(Machine):
         self.run(block)
         return [self.value(r) for r in block.results], [self.label(r) for r in block.results]
 
-    def _lift(self, op: c.Lift) -> tuple[Array, ...]:
+    def _lift(self, op: core_blocks.Lift) -> tuple[Array, ...]:
         if not self.counting:
             return super()._lift(op)
         frame = tuple(self.size(size) for size in op.frame)
@@ -230,7 +232,7 @@ class CountingMachine(Machine):
                     self.read(label.data)
         return tuple(self._collect(which, frame, parts) for which, parts in zip(op.results, collected, strict=True))
 
-    def _fold(self, op: c.Fold) -> tuple[Array, ...]:
+    def _fold(self, op: core_blocks.Fold) -> tuple[Array, ...]:
         if not self.counting or not self.value(op.args[0]).shape[0]:
             return super()._fold(op)
         columns = [cells(self.value(a), 1) for a in op.args]
@@ -245,7 +247,7 @@ class CountingMachine(Machine):
                 self.read(one.data)
         return tuple(state)
 
-    def _fold_scan(self, op: c.FoldScan) -> tuple[Array, ...]:
+    def _fold_scan(self, op: core_blocks.FoldScan) -> tuple[Array, ...]:
         if not self.counting:
             return super()._fold_scan(op)
         columns = [cells(self.value(a), 1) for a in op.args]
@@ -267,7 +269,7 @@ class CountingMachine(Machine):
             for j, (kind, shape) in enumerate(zip(kinds, shapes, strict=True))
         )
 
-    def _loop(self, op: c.Loop) -> tuple[Array, ...]:
+    def _loop(self, op: core_blocks.Loop) -> tuple[Array, ...]:
         if not self.counting:
             return super()._loop(op)
         state, labels = [self.value(v) for v in op.initial], [self.label(v) for v in op.initial]
@@ -294,7 +296,7 @@ class CountingMachine(Machine):
         self.forget_but(known)
         return tuple(structure.stack([s[j] for s in states], 0) for j in range(len(state))) if op.keep else tuple(state)
 
-    def _branch(self, op: c.Branch) -> tuple[Array, ...]:
+    def _branch(self, op: core_blocks.Branch) -> tuple[Array, ...]:
         if not self.counting:
             return super()._branch(op)
         self.read(self.label(op.condition).data)

@@ -16,7 +16,7 @@ from rho.backend.reference import interpret
 from rho.backend.run.values import Array
 from rho.lang.source import Source
 from rho.typechecker.check import check
-from rho.typechecker.core import Core
+from rho.typechecker.core_blocks import Core
 from rho.typechecker.elements import Kind
 
 RELATIONS = {"<": operator.lt, "≤": operator.le, "=": operator.eq, "≥": operator.ge, ">": operator.gt, "≠": operator.ne}

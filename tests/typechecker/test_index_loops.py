@@ -15,7 +15,7 @@ from rho.backend.run.values import Array
 from rho.lang.diagnostics import RhoError
 from rho.lang.source import Source
 from rho.typechecker.check import check
-from rho.typechecker.core import Core
+from rho.typechecker.core_blocks import Core
 from rho.typechecker.elements import Kind
 
 Inputs = Mapping[str, np.ndarray]

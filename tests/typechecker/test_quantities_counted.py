@@ -19,7 +19,7 @@ from rho.backend.run.values import Array
 from rho.lang.diagnostics import Refused, RunFailed
 from rho.lang.source import Source
 from rho.typechecker.check import check
-from rho.typechecker.core import Core
+from rho.typechecker.core_blocks import Core
 from rho.typechecker.elements import Kind
 from rho.typechecker.quantities.demand import demands_of
 

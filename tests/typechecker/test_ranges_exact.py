@@ -8,6 +8,7 @@ import pytest
 
 from rho.lang.source import Source
 from rho.typechecker import core as c
+from rho.typechecker import core_blocks
 from rho.typechecker.check import check
 from rho.typechecker.elements import Element
 
@@ -22,7 +23,7 @@ def declared(low: int, high: int) -> str:
     return f"int<{low}..{high}>".replace("-", "¯")
 
 
-def core(text: str) -> c.Core:
+def core(text: str) -> core_blocks.Core:
     found = check(Source("<test>", text))
     assert found.core is not None, [d.message for d in found.diagnostics]
     return found.core

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ...lang.source import Span
-from ..core import Block, Branch, Compress, Format, Op, RuntimeSize, Where
+from ..core import Compress, Format, RuntimeSize, Where
+from ..core_blocks import Block, Branch, Op
 from ..operands import Operand
 from ..sizes import SizeVariable
 from .context import Context

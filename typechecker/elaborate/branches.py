@@ -11,7 +11,7 @@ from collections.abc import Callable
 from ...lang.codes import Code
 from ...lang.diagnostics import Label
 from ...lang.source import Span
-from ..core import Block, Branch
+from ..core_blocks import Block, Branch
 from ..display import show_type
 from ..elements import Element, held, promote
 from ..operands import Operand, Value

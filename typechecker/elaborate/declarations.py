@@ -12,7 +12,7 @@ from ...lang.reading_clauses import Form
 from ...lang.records import dataclass
 from ...lang.source import Span
 from ..clauses import clause_site
-from ..core import CoreGuard, CoreInput, CoreOutput, CoreParam
+from ..core_blocks import CoreGuard, CoreInput, CoreOutput, CoreParam
 from ..display import show_type
 from ..elements import Element, Kind, limits
 from ..obligations import Obligation, SizeFact

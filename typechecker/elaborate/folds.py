@@ -11,7 +11,8 @@ from collections.abc import Sequence
 
 from ...lang.codes import Code
 from ...lang.source import Span
-from ..core import Fold, FoldScan, Scalar
+from ..core import Scalar
+from ..core_blocks import Fold, FoldScan
 from ..elements import plain
 from ..obligations import Obligation, Relation, SizeFact
 from ..operands import Operand, Value

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from ...lang.codes import Code
 from ...lang.source import Span
 from ..agreement import agree
-from ..core import Lift
+from ..core_blocks import Lift
 from ..elements import held, strong
 from ..operands import EnclosedOperand, Operand, Value
 from ..types import ArrayType

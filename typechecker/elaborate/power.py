@@ -9,7 +9,8 @@ from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, Edit, Fix, Severity
 from ...lang.records import dataclass
 from ...lang.source import Span
-from ..core import Block, Loop, RuntimeSize, ValueId
+from ..core import RuntimeSize, ValueId
+from ..core_blocks import Block, Loop
 from ..elements import Element, Kind, integer_range, strong
 from ..indices import LoopIndex
 from ..obligations import Obligation, Relation, SizeFact

@@ -14,7 +14,8 @@ from ...lang.limits import ensure_recursion_headroom
 from ...lang.records import dataclass
 from ...lang.source import Source, Span
 from ..builder import Builder
-from ..core import Block, Core, CoreGuard, Print, ValueId
+from ..core import Print, ValueId
+from ..core_blocks import Block, Core, CoreGuard
 from ..named_sizes import ASIDE
 from ..operands import Operand, TupleOperand, Value
 from ..undecided import CHECKED_AT_LOAD

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ...lang import program_tree, type_tree
 from ...lang.diagnostics import Diagnostic
-from ..core import Block, CoreCall
+from ..core_blocks import Block, CoreCall
 from ..operands import Value
 from ..quantities.contracts import Contract, violation
 from ..quantities.demand import demands_of_block

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..builder import Builder
-from ..core import Block, Core, CoreInput, CoreOutput
+from ..core_blocks import Block, Core, CoreInput, CoreOutput
 from ..operands import Operand
 from ..quantities.walk import mentioned
 

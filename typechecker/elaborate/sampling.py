@@ -15,7 +15,7 @@ from functools import partial
 
 from ...lang.source import Span
 from ...lang.type_tree import ArrayTypeExpression, BoundedSize, ShapeItem, ShapeVariable, SizeCall, SizeName
-from ..core import Block, Core
+from ..core_blocks import Block, Core
 from ..elements import Element, Kind
 from ..obligations import Relation, SizeFact
 from ..operands import Operand, Value

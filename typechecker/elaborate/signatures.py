@@ -25,7 +25,8 @@ from ...lang.type_tree import (
     TupleTypeExpression,
     TypeExpression,
 )
-from ..core import CoreCall, ValueId
+from ..core import ValueId
+from ..core_blocks import CoreCall
 from ..display import show_type
 from ..elements import Element, Kind
 from ..obligations import Obligation, Proof, Relation, SizeFact

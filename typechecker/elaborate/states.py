@@ -14,7 +14,7 @@ from ...lang.codes import Code
 from ...lang.diagnostics import Fix
 from ...lang.records import dataclass
 from ...lang.source import Span
-from ..core import Block
+from ..core_blocks import Block
 from ..display import show_type
 from ..elements import Element, Kind, plain, promote, ranged
 from ..obligations import Relation, SizeFact

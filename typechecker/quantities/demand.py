@@ -19,7 +19,8 @@ from collections.abc import Mapping, Sequence
 from ...lang.records import dataclass
 from ...lang.source import Span
 from .. import core as c
-from ..core import Block, Core, CoreCall, ValueId
+from ..core import ValueId
+from ..core_blocks import Block, Branch, Core, CoreCall, Fold, FoldScan, Lift, Loop, Op
 from ..obligations import SizeFact
 from ..types import ArrayType
 from .blocks import Free, Turns, Walk
@@ -85,7 +86,7 @@ class _Walk(Walk[ValueId, Block]):
     def ops(self, block: Block, tallies: _Free, *, live: bool) -> None:
         self.run(block.ops, self.calls, tallies, live=live)
 
-    def run(self, ops: Sequence[c.Op], calls: Sequence[_Call], tallies: _Free, *, live: bool) -> None:
+    def run(self, ops: Sequence[Op], calls: Sequence[_Call], tallies: _Free, *, live: bool) -> None:
         """The ops from last to first; those of a call together."""
         end = len(ops)
         while end:
@@ -100,7 +101,7 @@ class _Walk(Walk[ValueId, Block]):
                 self.call(call, ops[start:end], tallies, live=live)
                 end = start
 
-    def call(self, expanded: _Call, ops: Sequence[c.Op], tallies: _Free, *, live: bool) -> None:
+    def call(self, expanded: _Call, ops: Sequence[Op], tallies: _Free, *, live: bool) -> None:
         """The body of a call: its arguments are read as its signature states.
 
         The body's own reads count too where they are not within what is stated: of a result that is a view of an argument
@@ -129,7 +130,7 @@ class _Walk(Walk[ValueId, Block]):
             else:
                 tallies.setdefault(value, Tally()).include(own)
 
-    def op(self, op: c.Op, tallies: _Free, *, live: bool) -> None:
+    def op(self, op: Op, tallies: _Free, *, live: bool) -> None:
         match op:
             case c.Print():
                 if live:
@@ -137,7 +138,7 @@ class _Walk(Walk[ValueId, Block]):
             case c.RuntimeSize():
                 if live:
                     tallies.setdefault(op.value, Tally()).add(Use(self.spans[op.value], ONCE))
-            case c.Lift() | c.Fold() | c.FoldScan() | c.Loop() | c.Branch() | c.Library():
+            case Lift() | Fold() | FoldScan() | Loop() | Branch() | c.Library():
                 demands = [self.finish(result, tallies) for result in op.results]
                 self.several(op, demands, tallies)
             case c.Slice():
@@ -148,22 +149,22 @@ class _Walk(Walk[ValueId, Block]):
                 for read in operand_reads(op, demand, self.setting):
                     tallies.setdefault(read.value, Tally()).add(Use(self.spans[op.result], read.grade, read.why))
 
-    def several(self, op: c.Op, demands: list[Grade], tallies: _Free) -> None:
+    def several(self, op: Op, demands: list[Grade], tallies: _Free) -> None:
         """Ops with several results or with blocks."""
         runs = any(not demand.is_zero for demand in demands)
         match op:
             case c.Library():
                 for read in operand_reads(op, ONCE, self.setting) if runs else ():
                     tallies.setdefault(read.value, Tally()).add(Use(self.spans[op.results[0]], read.grade, read.why))
-            case c.Lift():
+            case Lift():
                 self.lift(op.body, op.args, op.frames, op.frame, self.spans[op.results[0]], demands, tallies, runs=runs)
-            case c.Fold() | c.FoldScan():
-                span, scan = self.spans[op.results[0]], isinstance(op, c.FoldScan)
+            case Fold() | FoldScan():
+                span, scan = self.spans[op.results[0]], isinstance(op, FoldScan)
                 self.fold(op.body, op.args, self.setting.shape(op.args[0])[0], span, tallies, scan=scan, runs=runs)
-            case c.Loop():
+            case Loop():
                 turns = Turns(op.trip, op.index, op.cells, op.initial, keep=op.keep)
                 self.loop(op.body, op.until, turns, self.spans[op.results[0]], tallies, runs=runs)
-            case c.Branch():
+            case Branch():
                 self.branch(
                     op.then, op.otherwise, op.condition, self.spans[op.condition], demands, tallies, runs=runs or prints(op)
                 )
@@ -190,7 +191,7 @@ def nested(calls: Sequence[CoreCall]) -> list[_Call]:
     return outermost
 
 
-def _call_of(ops: Sequence[c.Op], at: int, calls: Sequence[_Call]) -> _Call | None:
+def _call_of(ops: Sequence[Op], at: int, calls: Sequence[_Call]) -> _Call | None:
     """Which of these calls an op is in the body of; a size that an op takes is defined just before it."""
     while isinstance(ops[at], c.RuntimeSize) and at + 1 < len(ops):
         at += 1
@@ -205,7 +206,7 @@ def _why(tally: Tally) -> str:
     return tally.uses[0].why if len(tally.uses) == 1 else ""
 
 
-def prints(op: c.Branch) -> bool:
+def prints(op: Branch) -> bool:
     """Does an arm print?  Then the branch runs although nothing needs its results."""
     pending = [op]
     while pending:
@@ -213,6 +214,6 @@ def prints(op: c.Branch) -> bool:
         for inner in (*branch.then.ops, *branch.otherwise.ops):
             if isinstance(inner, c.Print):
                 return True
-            if isinstance(inner, c.Branch):
+            if isinstance(inner, Branch):
                 pending.append(inner)
     return False

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from ...lang.source import Span
 from ..clauses import positive
-from ..core import Core, ValueId
+from ..core import ValueId
+from ..core_blocks import Core
 from ..display import names_of_sizes, show_signature_type, show_type
 from ..obligations import SizeFact
 from ..types import ArrayType

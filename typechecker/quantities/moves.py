@@ -14,7 +14,8 @@ from ...lang import program_tree
 from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, Edit, Fix, Label, Verdict
 from ...lang.source import Span
-from ..core import Core, ValueId
+from ..core import ValueId
+from ..core_blocks import Core
 from ..decide import Decision, decide
 from ..obligations import Relation, SizeFact
 from ..sizes import ONE

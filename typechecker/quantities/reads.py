@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from ...lang.diagnostics import Verdict
 from ...lang.records import dataclass
 from .. import core as c
+from .. import core_blocks
 from ..core import ValueId
 from ..decide import settle
 from ..obligations import Relation, SizeFact
@@ -85,7 +86,7 @@ def part_of(op: c.Slice, demand: Grade, setting: Setting) -> Part:
     return Part(given, starts[0], starts[0] + made[0], demand, whole)
 
 
-def operand_reads(op: c.Op, demand: Grade, setting: Setting) -> list[Read]:
+def operand_reads(op: core_blocks.Op, demand: Grade, setting: Setting) -> list[Read]:
     """The reads of an op without blocks.  `demand` is that of its result; a slice is `part_of` instead."""
     if demand.is_zero:
         return []
@@ -110,7 +111,7 @@ def operand_reads(op: c.Op, demand: Grade, setting: Setting) -> list[Read]:
             return [Read(value, ONCE) for value in plain_operands(op)]
 
 
-def plain_operands(op: c.Op) -> tuple[ValueId, ...]:
+def plain_operands(op: core_blocks.Op) -> tuple[ValueId, ...]:
     """The operands of an op that loads each element once."""
     match op:
         case c.Join() | c.Stack() | c.Library():
@@ -123,7 +124,7 @@ def plain_operands(op: c.Op) -> tuple[ValueId, ...]:
             return ()
 
 
-def _view(op: c.Op, demand: Grade, setting: Setting) -> list[Read]:
+def _view(op: core_blocks.Op, demand: Grade, setting: Setting) -> list[Read]:
     match op:
         case c.Reshape():
             if setting.keeps_elements(op):
@@ -183,7 +184,7 @@ def _rounded_up(size: Size) -> Size:
     return total
 
 
-def _selection(op: c.Op, setting: Setting) -> list[Read]:
+def _selection(op: core_blocks.Op, setting: Setting) -> list[Read]:
     match op:
         case c.Gather():
             indices = setting.types[op.indices]

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-from .. import core as c
-from ..core import Block, Op, ValueId
+from .. import core_blocks
+from ..core import ValueId
+from ..core_blocks import Block, Op
 
 _OPERANDS = frozenset({
     "arg", "args", "left", "right", "mask", "indices", "value", "amount", "initial",
@@ -50,11 +51,11 @@ def results_of(op: Op) -> tuple[ValueId, ...]:
 
 def blocks_of(op: Op) -> tuple[Block, ...]:
     match op:
-        case c.Lift() | c.Fold() | c.FoldScan():
+        case core_blocks.Lift() | core_blocks.Fold() | core_blocks.FoldScan():
             return (op.body,)
-        case c.Loop():
+        case core_blocks.Loop():
             return (op.body,) if op.until is None else (op.body, op.until)
-        case c.Branch():
+        case core_blocks.Branch():
             return op.then, op.otherwise
         case _:
             return ()

@@ -11,7 +11,8 @@ from typing import Final
 from ...lang.codes import Code
 from ...lang.source import Span
 from ..builder import Builder
-from ..core import Library, Op, ValueId
+from ..core import Library, ValueId
+from ..core_blocks import Op
 from ..elements import Element, Kind
 from ..obligations import Obligation, Relation, SizeFact
 from ..operands import Operand, TupleOperand, Value

@@ -12,14 +12,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ....lang import program_tree
-from ....typechecker import core
+from ....typechecker import core_blocks
 from ..phases import Graph, Input, Output
 from .blocks import Facts
 from .control import lower_ops
 from .state import State
 
 
-def lower(program: core.Core) -> Graph:
+def lower(program: core_blocks.Core) -> Graph:
     """The phase graph of a checked program, before any pass."""
     state = State(program, Facts(program), next_value=1 + max((int(v) for v in program.types), default=-1))
     for given in program.inputs:

@@ -9,12 +9,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from itertools import islice
 
-from ....typechecker import core
+from ....typechecker import core, core_blocks
 from ....typechecker.scalars import may_fail
 from ....typechecker.sizes import Size, SizeVariable
 from ..registry import LIBRARY
 
-_FIELDS = {op: tuple(f.name for f in fields(op)) for op in core.Op.__args__}
+_FIELDS = {op: tuple(f.name for f in fields(op)) for op in core_blocks.Op.__args__}
 _VALUE_FIELDS = frozenset({
     "arg", "args", "amount", "indices", "value", "mask", "left", "right", "initial",
     "cells", "beside",
@@ -23,14 +23,14 @@ _VALUE_FIELDS = frozenset({
 _BLOCK_FIELDS = frozenset({"body", "until", "then", "otherwise"})
 
 
-def op_results(op: core.Op) -> tuple[core.ValueId, ...]:
+def op_results(op: core_blocks.Op) -> tuple[core.ValueId, ...]:
     if isinstance(op, (core.RuntimeSize, core.Print)):
         return ()
     many: tuple[core.ValueId, ...] | None = getattr(op, "results", None)
     return many if many is not None else (op.result,)  # type: ignore[union-attr]
 
 
-def op_operands(op: core.Op) -> tuple[core.ValueId, ...]:
+def op_operands(op: core_blocks.Op) -> tuple[core.ValueId, ...]:
     """The values an op reads itself, in field order."""
     found: list[core.ValueId] = []
     for name in _FIELDS[type(op)]:
@@ -43,12 +43,12 @@ def op_operands(op: core.Op) -> tuple[core.ValueId, ...]:
     return tuple(found)
 
 
-def op_blocks(op: core.Op) -> tuple[core.Block, ...]:
+def op_blocks(op: core_blocks.Op) -> tuple[core_blocks.Block, ...]:
     found = (getattr(op, name) for name in _FIELDS[type(op)] if name in _BLOCK_FIELDS)
     return tuple(block for block in found if block is not None)
 
 
-def all_ops(ops: Sequence[core.Op]) -> Iterator[core.Op]:
+def all_ops(ops: Sequence[core_blocks.Op]) -> Iterator[core_blocks.Op]:
     """Every op, also in nested blocks."""
     pending = list(reversed(ops))
     while pending:
@@ -58,7 +58,7 @@ def all_ops(ops: Sequence[core.Op]) -> Iterator[core.Op]:
             pending.extend(reversed(block.ops))
 
 
-def op_may_fail(op: core.Op) -> bool:
+def op_may_fail(op: core_blocks.Op) -> bool:
     """May this op (not the blocks in it) fail when run?"""
     match op:
         case core.Gather() | core.Update() | core.Expand() | core.KeyReduce():
@@ -76,12 +76,12 @@ class Facts:
 
     Keyed by identity: the core outlives the lowering."""
 
-    def __init__(self, program: core.Core) -> None:
+    def __init__(self, program: core_blocks.Core) -> None:
         self.program = program
         self._free: dict[int, tuple[core.ValueId, ...]] = {}
         self._fails: dict[int, bool] = {}
 
-    def free_values(self, op: core.Op) -> tuple[core.ValueId, ...]:
+    def free_values(self, op: core_blocks.Op) -> tuple[core.ValueId, ...]:
         """Values that the op mentions, also in its blocks, and that are defined outside it, in order of first mention."""
         found = self._free.get(id(op))
         if found is None:
@@ -91,11 +91,11 @@ class Facts:
             found = self._free[id(op)] = tuple(mentioned)
         return found
 
-    def captured(self, block: core.Block) -> tuple[core.ValueId, ...]:
+    def captured(self, block: core_blocks.Block) -> tuple[core.ValueId, ...]:
         """Values that a block mentions and does not define."""
         return self.free_of(block.ops, block.results, block.params)
 
-    def free_of(self, ops: Sequence[core.Op], results: Sequence[core.ValueId] = (), params: Sequence[core.ValueId] = ()
+    def free_of(self, ops: Sequence[core_blocks.Op], results: Sequence[core.ValueId] = (), params: Sequence[core.ValueId] = ()
                 ) -> tuple[core.ValueId, ...]:  # fmt: skip
         inside = set(params)
         mentioned: dict[core.ValueId, None] = {}
@@ -105,7 +105,7 @@ class Facts:
         mentioned.update(dict.fromkeys(results))
         return tuple(v for v in mentioned if v not in inside)
 
-    def may_fail(self, op: core.Op) -> bool:
+    def may_fail(self, op: core_blocks.Op) -> bool:
         """May the op, or one in its blocks, fail when run?"""
         found = self._fails.get(id(op))
         if found is None:
@@ -117,16 +117,16 @@ class Facts:
         return found
 
 
-def defined_sizes(op: core.Op) -> tuple[SizeVariable, ...]:
+def defined_sizes(op: core_blocks.Op) -> tuple[SizeVariable, ...]:
     """The run-time sizes an op itself defines."""
     if isinstance(op, (core.Compress, core.Where, core.RuntimeSize, core.Format)):
         return (op.size,)
-    if isinstance(op, core.Branch):
+    if isinstance(op, core_blocks.Branch):
         return tuple(v for v, _, _ in op.sizes)
     return ()
 
 
-def mentioned_sizes(op: core.Op, types: core.Core) -> frozenset[SizeVariable]:
+def mentioned_sizes(op: core_blocks.Op, types: core_blocks.Core) -> frozenset[SizeVariable]:
     """Run-time sizes in the types of an op's results and operands, in its fields, and in its blocks."""
     found: set[SizeVariable] = set()
     for inner in all_ops([op]):
@@ -138,17 +138,17 @@ def mentioned_sizes(op: core.Op, types: core.Core) -> frozenset[SizeVariable]:
     return frozenset(found)
 
 
-def _own_sizes(op: core.Op) -> Iterator[Size]:
+def _own_sizes(op: core_blocks.Op) -> Iterator[Size]:
     match op:
         case core.SizeVector():
             yield from op.sizes
         case core.Slice():
             yield from op.starts
-        case core.Loop():
+        case core_blocks.Loop():
             yield op.trip
-        case core.Lift():
+        case core_blocks.Lift():
             yield from op.frame
-        case core.Branch():
+        case core_blocks.Branch():
             for _, then, otherwise in op.sizes:
                 yield then
                 yield otherwise
@@ -156,23 +156,23 @@ def _own_sizes(op: core.Op) -> Iterator[Size]:
             return
 
 
-_ELEMENTWISE = (core.Scalar, core.SizeVector, core.Literal, core.Branch)
+_ELEMENTWISE = (core.Scalar, core.SizeVector, core.Literal, core_blocks.Branch)
 _CHEAP_ARM_OPS = 24
 
 
-def selectable(op: core.Branch, facts: Facts) -> bool:
+def selectable(op: core_blocks.Branch, facts: Facts) -> bool:
     """Are both arms total, pure and cheap, so that computing both and selecting is the same and costs little?"""
     types = facts.program
     inner = list(islice(all_ops([op]), _CHEAP_ARM_OPS + 1))
     return (
         len(inner) <= _CHEAP_ARM_OPS
         and all(isinstance(o, _ELEMENTWISE) for o in inner)
-        and not any(isinstance(o, core.Branch) and o.sizes for o in inner)
+        and not any(isinstance(o, core_blocks.Branch) and o.sizes for o in inner)
         and not facts.may_fail(op)
         and all(
             types.types[a].shape == types.types[r].shape == types.types[b].shape
             for o in inner
-            if isinstance(o, core.Branch)
+            if isinstance(o, core_blocks.Branch)
             for r, a, b in zip(o.results, o.then.results, o.otherwise.results, strict=True)
         )
     )

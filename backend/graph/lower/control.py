@@ -17,7 +17,7 @@ from dataclasses import field
 
 from ....lang.records import dataclass
 from ....lang.source import Span
-from ....typechecker import core
+from ....typechecker import core, core_blocks
 from ....typechecker.sizes import SizeVariable
 from ....typechecker.types import ArrayType
 from ..phases import Branch, Fold, Loop, Map, Phase, Print, SubGraph, ValueId
@@ -25,7 +25,7 @@ from . import blocks, elementwise, library, views
 from .state import Carried, FrameAxes, State
 
 
-def lower_ops(state: State, ops: Sequence[core.Op], results: Sequence[core.ValueId]) -> None:
+def lower_ops(state: State, ops: Sequence[core_blocks.Op], results: Sequence[core.ValueId]) -> None:
     """Lower a block's ops in order, gathering what cannot be batched into maps."""
     last: _LastMentions | None = None
     at = 0
@@ -38,7 +38,7 @@ def lower_ops(state: State, ops: Sequence[core.Op], results: Sequence[core.Value
         at = _lower_group(state, ops, at, last)
 
 
-def lower_op(state: State, op: core.Op) -> None:
+def lower_op(state: State, op: core_blocks.Op) -> None:
     match op:
         case core.Literal():
             elementwise.literal(state, op)
@@ -64,13 +64,13 @@ def lower_op(state: State, op: core.Op) -> None:
             views.slice_(state, op)
         case core.Windows():
             views.windows(state, op)
-        case core.Lift():
+        case core_blocks.Lift():
             lift(state, op)
-        case core.Loop():
+        case core_blocks.Loop():
             loop(state, op)
-        case core.Branch():
+        case core_blocks.Branch():
             branch(state, op)
-        case core.Fold() | core.FoldScan():
+        case core_blocks.Fold() | core_blocks.FoldScan():
             fold(state, op)
         case core.Print():
             state.emit(Print(state.phase_id(), state.span(op.arg), state.get(op.arg).value))
@@ -79,7 +79,7 @@ def lower_op(state: State, op: core.Op) -> None:
                 raise AssertionError(f"no lowering for {type(op).__name__}")
 
 
-def lift(state: State, op: core.Lift) -> None:
+def lift(state: State, op: core_blocks.Lift) -> None:
     """Lower the body over the frame: no phase of its own."""
     depth = len(state.frame)
     state.frame.extend(op.frame)
@@ -100,7 +100,7 @@ def lift(state: State, op: core.Lift) -> None:
     del state.frame[depth:]
 
 
-def loop(state: State, op: core.Loop) -> None:
+def loop(state: State, op: core_blocks.Loop) -> None:
     span = state.span(op.results[0])
     frame = state.union(state.facts.free_values(op), may_fail=state.facts.may_fail(op))
     initial = tuple(state.carry(state.get(v), frame, span) for v in op.initial)
@@ -112,7 +112,7 @@ def loop(state: State, op: core.Loop) -> None:
     _move_axis(state, moved, frame, span)
 
 
-def branch(state: State, op: core.Branch) -> None:
+def branch(state: State, op: core_blocks.Branch) -> None:
     span = state.span(op.results[0]) if op.results else state.span(op.condition)
     if state.get(op.condition).frame:  # selectable, else `must_map`
         lower_ops(state, op.then.ops, op.then.results)
@@ -126,10 +126,10 @@ def branch(state: State, op: core.Branch) -> None:
     state.emit(Branch(state.phase_id(), span, state.get(op.condition).value, results, arms[0], arms[1], op.sizes))
 
 
-def fold(state: State, op: core.Fold | core.FoldScan) -> None:
+def fold(state: State, op: core_blocks.Fold | core_blocks.FoldScan) -> None:
     """The folded axis is brought in front of the frame, so that the body's state carries the frame."""
     span = state.span(op.results[0])
-    scan = isinstance(op, core.FoldScan)
+    scan = isinstance(op, core_blocks.FoldScan)
     frame = state.union(state.facts.free_values(op), may_fail=state.facts.may_fail(op))
     args = tuple(_folded(state, arg, frame, span) for arg in op.args)
     body = _subgraph(state, op.body, frame, span)
@@ -156,7 +156,7 @@ def _emitting_apart(state: State) -> Iterator[list[Phase]]:
     state.phases = outer
 
 
-def _subgraph(state: State, block: core.Block, frame: FrameAxes, span: Span) -> SubGraph:
+def _subgraph(state: State, block: core_blocks.Block, frame: FrameAxes, span: Span) -> SubGraph:
     """A body whose params and results carry `frame`."""
     with _emitting_apart(state) as phases:
         params = tuple(state.define(p, frame) for p in block.params)
@@ -187,7 +187,7 @@ def _move_axis(state: State, moved: Sequence[tuple[ValueId, ValueId]], frame: Fr
 # ------------------------------------------------------------------------------------------------ maps
 
 
-def must_map(state: State, op: core.Op) -> bool:
+def must_map(state: State, op: core_blocks.Op) -> bool:
     """Can this op only run cell by cell?  (Its operands are lowered.)  See Note [Maps]."""
     if not state.frame:
         return False
@@ -200,9 +200,9 @@ def must_map(state: State, op: core.Op) -> bool:
             return bool(state.get(op.value).frame)
         case core.Format():
             return bool(state.get(op.arg).frame)
-        case core.Loop():
+        case core_blocks.Loop():
             return op.until is not None and _depends(state, op)
-        case core.Branch():
+        case core_blocks.Branch():
             if op.sizes:
                 return _depends(state, op)
             return bool(state.get(op.condition).frame) and not blocks.selectable(op, state.facts)
@@ -210,7 +210,7 @@ def must_map(state: State, op: core.Op) -> bool:
             return False
 
 
-def _depends(state: State, op: core.Op) -> bool:
+def _depends(state: State, op: core_blocks.Op) -> bool:
     return bool(state.union(state.facts.free_values(op), may_fail=state.facts.may_fail(op)))
 
 
@@ -222,7 +222,7 @@ class _LastMentions:
     values: dict[core.ValueId, int] = field(default_factory=dict)
 
     @staticmethod
-    def of(ops: Sequence[core.Op], results: Sequence[core.ValueId], facts: blocks.Facts) -> _LastMentions:
+    def of(ops: Sequence[core_blocks.Op], results: Sequence[core.ValueId], facts: blocks.Facts) -> _LastMentions:
         last = _LastMentions()
         for at, op in enumerate(ops):
             last.sizes.update(dict.fromkeys(blocks.mentioned_sizes(op, facts.program), at))
@@ -231,9 +231,9 @@ class _LastMentions:
         return last
 
 
-def _lower_group(state: State, ops: Sequence[core.Op], start: int, last: _LastMentions) -> int:
+def _lower_group(state: State, ops: Sequence[core_blocks.Op], start: int, last: _LastMentions) -> int:
     """Lower the map that starts at `ops[start]`; the position after the last op it considered."""
-    group: list[core.Op] = []
+    group: list[core_blocks.Op] = []
     values: set[core.ValueId] = set()
     sizes: set[SizeVariable] = set()
     at = end = start
@@ -258,7 +258,7 @@ def _lower_group(state: State, ops: Sequence[core.Op], start: int, last: _LastMe
     return at
 
 
-def _map(state: State, ops: Sequence[core.Op], live: Sequence[core.ValueId]) -> None:
+def _map(state: State, ops: Sequence[core_blocks.Op], live: Sequence[core.ValueId]) -> None:
     span = next((state.span(r) for op in ops for r in blocks.op_results(op)), None) or state.span(live[0])
     captured = [v for v in state.facts.free_of(ops) if state.get(v).frame]
     frame = state.union(captured, may_fail=any(state.facts.may_fail(op) for op in ops))

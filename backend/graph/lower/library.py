@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ....typechecker import core
+from ....typechecker import core, core_blocks
 from ....typechecker.sizes import SizeVariable
 from ....typechecker.types import ArrayType
 from ..phases import Affine
@@ -157,7 +157,7 @@ def library(state: State, op: core.Library) -> None:
         first_carries(state, op.name, op.results[0], op.args, leads[0], attributes)
 
 
-def lower_library(state: State, op: core.Op) -> bool:
+def lower_library(state: State, op: core_blocks.Op) -> bool:
     """Lower an op of this module; says whether it was one."""
     match op:
         case core.Gather():

@@ -18,6 +18,7 @@ from dataclasses import field
 from ....lang.records import dataclass
 from ....lang.source import Span
 from ....typechecker import core as c
+from ....typechecker import core_blocks
 from ....typechecker.elements import Kind
 from ....typechecker.sizes import Size, SizeVariable
 from ....typechecker.types import ArrayType
@@ -54,7 +55,7 @@ class Carried:
 
 @dataclass(slots=True)
 class State:
-    core: c.Core
+    core: core_blocks.Core
     facts: Facts
     types: dict[ValueId, ArrayType] = field(default_factory=dict)
     bound: dict[c.ValueId, Carried] = field(default_factory=dict)

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
-from ....typechecker.core import CoreGuard, Payload
+from ....typechecker.core import Payload
+from ....typechecker.core_blocks import CoreGuard
 from ....typechecker.elements import Kind
 from ....typechecker.sizes import Size, SizeVariable, number
 from ....typechecker.types import ArrayType

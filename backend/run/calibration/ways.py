@@ -17,7 +17,7 @@ import numpy as np
 
 from ....lang.source import Source
 from ....typechecker.check import check
-from ....typechecker.core import Core
+from ....typechecker.core_blocks import Core
 from ....typechecker.elements import Kind
 from ...graph import bind, lower, optimise
 from ...graph.bind import BoundGraph

@@ -15,7 +15,8 @@ from ....lang.diagnostics import Diagnostic
 from ....lang.directives import PRINT, DirectiveReader
 from ....lang.program_tree import DirectiveWord
 from ....lang.source import Source
-from ....typechecker.core import Core, Print, ValueId
+from ....typechecker.core import Print, ValueId
+from ....typechecker.core_blocks import Core
 from ....typechecker.quantities.walk import blocks_of, captured, operands_of, results_of
 from ...devices.profile import Profile
 from ..answer import Conflict

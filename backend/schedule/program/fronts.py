@@ -19,7 +19,7 @@ from math import isqrt
 from ....lang.codes import Code
 from ....lang.diagnostics import Diagnostic, RhoError, Severity
 from ....lang.source import Span
-from ....typechecker.core import Core
+from ....typechecker.core_blocks import Core
 from ...devices.profile import Profile
 from ...graph.bind import BoundGraph
 from ..plan.explain_queues import amount, time_text

@@ -15,7 +15,7 @@ from ....lang.codes import Code
 from ....lang.diagnostics import Diagnostic, Label, Refused, Rejected, RunFailed, Severity
 from ....lang.program_tree import DirectiveWord, Schedule
 from ....lang.source import Source, Span
-from ....typechecker.core import Core
+from ....typechecker.core_blocks import Core
 from ...devices.profile import Profile
 from ...devices.writing import fingerprint
 from ...graph.arms import branches_of
