@@ -70,15 +70,16 @@ def on_one_axis(loop: Loop, merged: Structured, types: Mapping[ValueId, ArrayTyp
                 ) -> tuple[Loop, Mapping[ValueId, ArrayType]] | None:  # fmt: skip
     """The same of arrays whose items are side by side: a loop whose state has one axis, and the types of its values.
 
-    None: the state has one axis or none, or what is read from outside is not items in the same places, or items of rank 0."""
-    if len(merged.axes) < 2 or any(isinstance(node, AxisNode) for node in merged.body):
+    None: the state has one axis, or what is read from outside is not items in the same places, or items of rank 0."""
+    if len(merged.axes) == 1 or any(isinstance(node, AxisNode) for node in merged.body):
         return None
     shape = tuple(axis.size for axis in merged.axes)
     for read in merged.reads:
         if types[read.value].shape and (read.projection.stages or types[read.value].shape != shape):
             return None
     flat = (prod(shape, start=number(1)),)
-    values = {*(read.value for read in merged.reads if types[read.value].shape), *loop.initial, *loop.results}
+    states = {*loop.body.params, *loop.results}
+    values = states.union(read.value for read in merged.reads if types[read.value].shape)
     body = replace(merged, axes=(Axis(flat[0], AxisKind.PARALLEL),))
     alone = replace(loop, body=SubGraph(loop.body.params, (body,), loop.results))
     return alone, {**types, **{value: replace(types[value], shape=flat) for value in values}}

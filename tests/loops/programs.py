@@ -44,6 +44,8 @@ REGIONS: list[tuple[str, list[Make]]] = [
     # states whose items see only themselves
     ("{{0.5+0.25×⍵×1-⍵}⍣19 ⊢ ⍵}", [*vector(*SIZES), *matrix(*SHAPES)]),
     ("{{0.5+0.25×⍵×1-⍵}⍣19 ⊢ ⍵[0]}", vector(1, 2)),
+    ("{z←⍵[0] ⋄ {z+0.5×⍵}⍣99 ⊢ z}", vector(1, 2)),
+    ("{z←⍵[0;0] ⋄ {z+⍵×⍵}⍣5 ⊢ z}", complexes((1, 1), (3, 2))),
     ("{c←⍉⍵ ⋄ {c+0.25×⍵×⍵}⍣9 ⊢ 0×c}", matrix(*SHAPES)),
     ("{c←⍵[0;] ⋄ {c {⍺+0.5×⍵}⍤1 ⊢ ⍵}⍣9 ⊢ ⍵}", matrix(*SHAPES)),
     ("{(a b n)←{(a b n)←⍵ ⋄ l←4≥a+b ⋄ (b ⋄ l¿(a+b×b ⋄ a) ⋄ n+l)}⍣23 ⊢ (⍵ ⋄ ⍵÷2 ⋄ i64 0×⍵>1) ⋄ (a ⋄ b ⋄ n)}", matrix(*SHAPES)),

@@ -216,7 +216,9 @@ class Ranges:
         address = self.compiled.code.address
         given = [(0, (0, 0)), (1, (1, 0)), *((at[name], (place, 0)) for name, place in places.items())]
         if tiles is None:
-            return Pieces(address, [Block(list(words), given)], 2 + len(places), 1, trips * self.iteration.functions), trips
+            each = max(1, self.iteration.functions)  # one waits for the other
+            turns = max(1, min(trips, int(policy.HEARD_NANOSECONDS / each)))
+            return Pieces(address, [Block(list(words), given)], 2 + len(places), 1, turns * each), turns
         rows, where = self.rows(tiles), 2 + len(self.region.sizes)
         cut = stretches_of(rows, trips, self.threads)
         assert cut is not None, "rows see nothing of each other"

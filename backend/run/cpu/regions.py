@@ -198,7 +198,7 @@ class RegionRun:
                     array = self.constants[view.name]
                 case _:
                     continue
-            if self.region.is_flat and array.ndim:
+            if self.region.is_flat and len(view.shape) > (array.dtype.kind == "c"):
                 if not array.flags.c_contiguous:
                     return None
                 array = array.reshape(-1)
