@@ -13,19 +13,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from math import nan
 from typing import ClassVar, Final
 
 from ....typechecker.elements import Kind
-from ....typechecker.scalars import is_ordered, may_fail, neutral
-from ...graph.phases import PLACES
-from ...kernels.build import bits_of
-from ...kernels.ir import BLOCK, Apply, Form, Kernel, Result, kind_of
+from ....typechecker.scalars import is_ordered, may_fail
+from ...kernels.ir import BLOCK, Apply, Form, Kernel, kind_of
 from ...kernels.llvm_leaf import vector_bytes
 from ..builder import at
 from ..ir import ZERO, Index, LoopKind, Program, plus, times
 from ..llvm import llvm_text
 from ..orders import MOST, Cells, Items, Sum, from_the_right, ordered
+from ..reducing import entry, joined, outcome
 from .kernel_items import KernelItems
 
 _TILE: Final = 1024
@@ -126,8 +124,8 @@ class Lowering(KernelItems):
         if not is_short and any(is_ordered(r.reduction or "", r.kind) for r in results):
             ordered(b, self.sums, length, lambda _: items, lambda _, totals: self.give(point, totals), most=kernel.length or MOST)
         else:
-            entry = [first for result in results for _, first, _ in self.entry(result)]
-            totals = self.until_decided(items) if self.is_decided else self.in_registers(entry, ZERO, (length,), items)
+            first = [own for r in results for _, own, _ in entry(b, r.reduction or "", r.kind)]
+            totals = self.until_decided(items) if self.is_decided else self.in_registers(first, ZERO, (length,), items)
             self.give(point, totals)
 
     @property
@@ -186,12 +184,13 @@ class Lowering(KernelItems):
 
     def until_decided(self, items: Callable[[Index], Sequence[str]]) -> list[str]:
         """A reduction that ends with the first block that decides it: what follows is not looked at."""
-        b, result, size = self.b, self.kernel.results[0], at(self.sizes[-1])
-        with b.loop(LoopKind.SERIAL, (ZERO,), (size,), self.entry(result), step=BLOCK) as block:
+        b, (decided,), size = self.b, self.kernel.results, at(self.sizes[-1])
+        function = decided.reduction or ""
+        with b.loop(LoopKind.SERIAL, (ZERO,), (size,), entry(b, function, decided.kind), step=BLOCK) as block:
             start = at(block.index)
             block.yields = tuple(self.in_registers(block.inside, start, (plus(start, Index((), BLOCK)), size), items))
             (now,) = block.yields
-            block.until = now if result.reduction == "or" else b.apply("not", (now,), Kind.BOOL, Kind.BOOL)
+            block.until = now if function == "or" else b.apply("not", (now,), Kind.BOOL, Kind.BOOL)
         return list(block.results)
 
     def down_columns(self, point: Sequence[Index], known: dict[int, str]) -> None:
@@ -200,19 +199,17 @@ class Lowering(KernelItems):
             self.from_the_right(point, known)
             return
         b, results = self.b, self.kernel.results
-        carried = [part for result in results for part in self.entry(result)]
+        rows = [(own.reduction or "", kind_of(self.kernel, own.node)) for own in results]
+        carried = [part for row in rows for part in entry(b, *row)]
         with b.range(LoopKind.SERIAL, at(self.sizes[-1]), carried) as loop:
             here, now, state = [*point, at(loop.index)], dict(known), list(loop.inside)
             self.compute(self.at_depth(self.kernel.axes), here, now)
-            row = b.number(plus(here[-1], at(self.origins[-1])))
-            loop.yields = tuple(part for result in results for part in self.joined(result, now[result.node], row, state))
+            at_row = b.number(plus(here[-1], at(self.origins[-1])))
+            pairs = zip(rows, results, strict=True)
+            loop.yields = tuple(part for row, own in pairs for part in joined(b, *row, now[own.node], at_row, state))
         last = list(loop.results)
-        for place, result in enumerate(results):
-            total = last.pop(0)
-            if result.reduction in PLACES:
-                counted, total = _counted(kind_of(self.kernel, result.node)), last.pop(0)
-                total = total if counted is Kind.I64 else b.apply("convert", (total,), counted, Kind.I64)
-            b.store(self.results[place], self.target(place, point), total)
+        for place, row in enumerate(rows):
+            b.store(self.results[place], self.target(place, point), outcome(b, *row, last))
 
     def from_the_right(self, point: Sequence[Index], known: dict[int, str]) -> None:
         """Reductions one item after the other."""
@@ -236,33 +233,3 @@ class Lowering(KernelItems):
         for place, result in enumerate(kernel.results):
             for part in range(len(result.nodes)):
                 self.b.store(self.results[place], self.target(place, point, part), next(totals))
-
-    def entry(self, result: Result) -> list[tuple[Kind, str, None]]:
-        """What a reduction starts with; that of a place loses against every item."""
-        b, kind, function = self.b, kind_of(self.kernel, result.node), result.reduction or ""
-        if function not in PLACES:
-            return [(result.kind, b.constant(result.kind, bits_of(result.kind, neutral(function, result.kind))), None)]
-        loses = nan if kind.is_float else neutral("min" if function == "least_place" else "max", kind)
-        counted = _counted(kind)
-        return [(kind, b.constant(kind, bits_of(kind, loses)), None), (counted, b.constant(counted, 0), None)]
-
-    def joined(self, result: Result, item: str, row: str, state: list[str]) -> list[str]:
-        """A reduction's part of the state, which is taken from there, after one more row."""
-        b, kind, function, before = self.b, kind_of(self.kernel, result.node), result.reduction or "", state.pop(0)
-        if function not in PLACES:
-            return [b.apply(function, (before, item), result.kind, result.kind)]
-        if kind.is_float:  # the state may be NaN
-            loses = b.apply("ge" if function == "least_place" else "le", (item, before), kind, Kind.BOOL)
-            is_number = b.apply("eq", (item, item), kind, Kind.BOOL)
-            better = b.apply("and", (b.apply("not", (loses,), Kind.BOOL, Kind.BOOL), is_number), Kind.BOOL, Kind.BOOL)
-        else:
-            better = b.apply("lt" if function == "least_place" else "gt", (item, before), kind, Kind.BOOL)
-        counted = _counted(kind)
-        here = row if counted is Kind.I64 else b.apply("convert", (row,), Kind.I64, counted)
-        return [b.apply("select", (better, item, before), kind, kind),
-                b.apply("select", (better, here, state.pop(0)), counted, counted)]  # fmt: skip
-
-
-def _counted(kind: Kind) -> Kind:
-    """What places are counted in: as wide as the items, so that both fill as many registers."""
-    return Kind.I64 if kind.bytes == 8 else Kind.I32

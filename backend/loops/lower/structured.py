@@ -22,6 +22,7 @@ from ...kernels.ir import Accumulator, Apply, Argument, Coordinate, Literal, Loa
 from ..builder import at, power
 from ..ir import ZERO, Index, LoopKind, plus, times
 from ..orders import MOST_UNROLLED, Cells, Items, Sum, from_the_right, of_any_length, ordered, unrolled
+from ..reducing import entry, joined, outcome
 from .projections import indices_of
 from .values import Check, Place, Registers, Scope, Unsupported, Where
 
@@ -196,39 +197,18 @@ class _Nest:
         return from_the_right(b, kinds, extent, first, following)
 
     def places(self, point: Sequence[Index]) -> list[str]:
-        """Extremes and where the first of each is: the item at hand is better, or a NaN where there was none."""
+        """Extremes and where the first of each is."""
         b, size = self.b, self.reduced
         assert size is not None
         if not size.constant:
             raise Unsupported("the place of an extreme where there may be no item")
         rows = [(part.reduction or "", part.kind) for part in self.parts]
-        first = self.values([*point, ZERO])
-        carried: list[tuple[Kind, str, str | None]] = []
-        for (function, kind), item in zip(rows, first, strict=True):
-            carried.append((kind, item, None))
-            if function in PLACES:
-                carried.append((Kind.I64, b.constant(Kind.I64, 0), None))
-        with b.loop(LoopKind.SERIAL, (Index((), 1),), (self.extents[-1],), carried) as loop:
-            items = self.values([*point, at(loop.index)])
-            inside, following = iter(loop.inside), []
-            for (function, kind), item in zip(rows, items, strict=True):
-                best = next(inside)
-                if function not in PLACES:
-                    following.append(b.apply(function, (best, item), kind, kind))
-                    continue
-                better = b.apply("lt" if function == "least_place" else "gt", (item, best), kind, Kind.BOOL)
-                if kind.is_float:
-                    wanted = b.apply("or", (better, b.apply("ne", (item, item), kind, Kind.BOOL)), Kind.BOOL, Kind.BOOL)
-                    better = b.apply("and", (wanted, b.apply("eq", (best, best), kind, Kind.BOOL)), Kind.BOOL, Kind.BOOL)
-                following.append(b.apply("select", (better, item, best), kind, kind))
-                following.append(b.apply("select", (better, loop.index, next(inside)), Kind.I64, Kind.I64))
-            loop.yields = tuple(following)
-        last = iter(loop.results)
-        results: list[str] = []
-        for function, _ in rows:
-            value = next(last)
-            results.append(next(last) if function in PLACES else value)
-        return results
+        with b.range(LoopKind.SERIAL, self.extents[-1], [own for row in rows for own in entry(b, *row)]) as loop:
+            items, state = self.values([*point, at(loop.index)]), list(loop.inside)
+            pairs = zip(rows, items, strict=True)
+            loop.yields = tuple(own for row, item in pairs for own in joined(b, *row, item, loop.index, state))
+        last = list(loop.results)
+        return [outcome(b, *row, last) for row in rows]
 
     def across(self, loops: ExitStack, point: list[Index], extent: Index) -> None:
         """Float sums of cells side by side, so many at once."""
