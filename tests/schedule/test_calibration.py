@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import date
 from fractions import Fraction
@@ -107,11 +107,11 @@ def test_residuals_are_shares_of_the_estimate() -> None:
     assert measure.shares([Fraction(9)] * 3) == (Fraction(2, 100), Fraction(9, 10))
 
 
-@pytest.mark.parametrize("mode", [Mode.WARM, Mode.OFF])
+@pytest.mark.parametrize("rows_of", [scalars.in_kernels, scalars.by_calls])
 @pytest.mark.parametrize("kind", [Kind.F64, Kind.I64, Kind.BOOL])
-def test_every_measured_body_runs(kind: Kind, mode: Mode) -> None:
+def test_every_measured_body_runs(kind: Kind, rows_of: Callable[[Kind], Iterator[Row]]) -> None:
     with CpuBackend(1).quiet(), kernels_as(Mode.OFF):
-        rows = list(scalars.applied(kind, mode))
+        rows = list(rows_of(kind))
         assert len(rows) >= 8
         for row in rows:
             assert isinstance(row.table, str) and is_key(row.table) and isinstance(row.at, int) and row.at > 0

@@ -125,10 +125,12 @@ def _chain(kind: Kind, *names: str) -> list[Node]:
     return [ReadNode(0, kind), ReadNode(1, kind), ApplyNode(_joining(kind), (0, 1), kind), *joined]
 
 
-def _over(kind: Kind, nodes: Sequence[Node], result: Kind, mode: Mode) -> Sample:
-    if mode is Mode.OFF:
-        return Sample((SLICE,), [Operand(kind, (SLICE,))] * 2, nodes, result)
+def _in_cache(kind: Kind, nodes: Sequence[Node], result: Kind) -> Sample:
     return Sample((ROWS, LENGTH), [Operand(kind, (LENGTH,), (1,))] * 2, nodes, result)
+
+
+def _slice(kind: Kind, nodes: Sequence[Node], result: Kind, reduction: str | None = None) -> Times:
+    return timed(Sample((SLICE,), [Operand(kind, (SLICE,))] * 2, nodes, result, reduction), Mode.OFF)
 
 
 def timed(sample: Sample, mode: Mode = Mode.WARM) -> Times:
@@ -136,51 +138,51 @@ def timed(sample: Sample, mode: Mode = Mode.WARM) -> Times:
 
 
 @cache
-def _chained(kind: Kind, mode: Mode, *names: str) -> Times:
-    return timed(_over(kind, _chain(kind, *names), kind, mode), mode)
+def _chained(kind: Kind, *names: str) -> Times:
+    return timed(_in_cache(kind, _chain(kind, *names), kind))
 
 
-def _cheap(name: str, kind: Kind, mode: Mode) -> Times:
+def _cheap(name: str, kind: Kind) -> Times:
     """An application, told by many in a row."""
     join = _joining(kind)
     other = join if name != join else "or" if kind is Kind.BOOL else "mul"
     few = (join,) * _FEW
-    return (_chained(kind, mode, *few, *(name, other) * (_MANY // 2)) - _chained(kind, mode, *few)) * (1 / _MANY)
+    return (_chained(kind, *few, *(name, other) * (_MANY // 2)) - _chained(kind, *few)) * (1 / _MANY)
 
 
-def applied(kind: Kind, mode: Mode) -> Iterator[Row]:
+def _row(prefix: str, one: Application, spent: Times, points: int) -> Row:
+    size = points * one.each
+    return Row(f"{prefix}.{one.name}.{one.kind.value}", spent * (1 / one.count), at=size, least=size / _LEAST_SHARE)
+
+
+def in_kernels(kind: Kind) -> Iterator[Row]:
     """Applications in a kind: cheap ones many in a row, of others three that are joined."""
     for one in applications(kind):
         if one.probe is Probe.CHAINED:
-            spent = _cheap(one.name, kind, mode)
-        elif mode is Mode.WARM and kind is not Kind.F64 and one.probe is not Probe.EVERYWHERE:
-            continue
-        else:
+            yield _row("point", one, _cheap(one.name, kind), ROWS * LENGTH)
+        elif kind is Kind.F64 or one.probe is Probe.EVERYWHERE:
             nodes, shown, join = _chain(kind), list[int](), _joining(one.result)
             for own in ((2, 0), (0, 1), (1, 2)):
                 nodes += one.make(len(nodes), *own)
                 shown.append(len(nodes) - 1)
             nodes += [ApplyNode(join, (shown[0], shown[1]), one.result), ApplyNode(join, (shown[2], len(nodes)), one.result)]
-            sample = _over(kind, nodes, one.result, mode)
-            if mode is Mode.WARM and build_body(sample.phase) is None:
-                continue
-            spent = timed(sample, mode) - _chained(kind, mode)
-            if one.result in FUNCTIONS[join].kinds:
-                spent -= _cheap(join, one.result, mode) * 2
-            spent *= 1 / (3 * one.count)
-        size = one.each * (SLICE if mode is Mode.OFF else ROWS * LENGTH)
-        table = f"{'point' if mode is Mode.WARM else 'ufunc'}.{one.name}.{one.kind.value}"
-        yield Row(table, spent, at=size, least=size / _LEAST_SHARE)
+            sample = _in_cache(kind, nodes, one.result)
+            joins = _cheap(join, one.result) * 2 if one.result in FUNCTIONS[join].kinds else Times(())
+            if build_body(sample.phase) is not None:
+                yield _row("point", one, (timed(sample) - _chained(kind) - joins) * (1 / 3), ROWS * LENGTH)
+
+
+def by_calls(kind: Kind) -> Iterator[Row]:
+    """Every function as a NumPy call, and reductions."""
+    less = _slice(kind, _chain(kind), kind)
+    for one in applications(kind):
+        yield _row("ufunc", one, _slice(kind, [*_chain(kind), *one.make(3, 2, 0)], one.result) - less, SLICE)
+    for function in _REDUCED_BY_CALLS.get(kind, ("add", "max")):
+        more = _slice(kind, _chain(kind), kind, function)
+        yield Row(f"ufunc.reduce.{function}.{kind.value}", more - less, at=SLICE * kind.bytes)
 
 
 # --------------------------------------------------------------------------------------- reductions
-
-
-def reduced_by_calls(kind: Kind) -> Iterator[Row]:
-    for function in _REDUCED_BY_CALLS.get(kind, ("add", "max")):
-        reduced = Sample((SLICE,), [Operand(kind, (SLICE,))] * 2, _chain(kind), kind, function)
-        spent = timed(reduced, Mode.OFF) - _chained(kind, Mode.OFF)
-        yield Row(f"ufunc.reduce.{function}.{kind.value}", spent, at=SLICE * kind.bytes)
 
 
 def reductions(kind: Kind) -> Iterator[tuple[str, int, int, Sample]]:
@@ -236,12 +238,11 @@ def rows() -> Iterator[Row]:
     if has_kernels():
         launch = timed(Sample((LENGTH,), [Operand(Kind.F64, (LENGTH,))] * 2, _chain(Kind.F64), Kind.F64))
         for kind in KINDS:
-            yield from applied(kind, Mode.WARM)
+            yield from in_kernels(kind)
         for kind in _REDUCED:
             for name, length, runs, sample in reductions(kind):
                 yield Row(name, (timed(sample) - launch) * (RUNS / runs), curve=Curve.RISING, at=length)
         yield from _entered("line.f64", _summed, _LINES, _LINE_POINTS)
         yield from _entered("line.column.f64", _piled, _PILES, _LINE_POINTS // _HIGH)
     for kind in CALLED:
-        yield from applied(kind, Mode.OFF)
-        yield from reduced_by_calls(kind)
+        yield from by_calls(kind)
