@@ -17,7 +17,7 @@ from typing import Final, Generic, TypeVar
 
 from .codes import Code
 from .diagnostics import Diagnostic, Edit, Fix, Label
-from .primitives import nearest
+from .primitives import meant, nearest
 from .program_tree import Directive, DirectiveGroup, DirectiveWord
 from .records import dataclass
 from .source import Span
@@ -138,9 +138,8 @@ class DirectiveReader(Generic[Phase]):
             case "before" | "issue_before":
                 raise self.wrong(first.span, f"`{first.text}` stands between phases: `a {first.text} b`")
         guess = nearest(first.text, VERBS)
-        meant = f"; did you mean `{guess}`?" if guess else ""
         notes = ("known: " + ", ".join(VERBS),)
-        raise self.wrong(first.span, f"`{first.text}` is not a directive{meant}", fixes=instead(first, guess), notes=notes)
+        raise self.wrong(first.span, f"`{first.text}` is not a directive{meant(guess)}", fixes=instead(first, guess), notes=notes)
 
     # ------------------------------------------------------------------ the directives
 
@@ -208,8 +207,8 @@ class DirectiveReader(Generic[Phase]):
         for word in rest:
             if word.text not in OBJECTIVES:
                 guess = nearest(word.text, OBJECTIVES)
-                meant = f"; did you mean `{guess}`?" if guess else f"; one of {', '.join(OBJECTIVES)}"
-                raise self.wrong(word.span, f"`{word.text}` is not an objective{meant}", fixes=instead(word, guess))
+                hint = meant(guess) or f"; one of {', '.join(OBJECTIVES)}"
+                raise self.wrong(word.span, f"`{word.text}` is not an objective{hint}", fixes=instead(word, guess))
         return Said("minimize", span, objectives=tuple(word.text for word in rest))
 
     def _order(self, span: Span, verb: DirectiveWord, rest: list[DirectiveWord]) -> Said[Phase]:
@@ -260,9 +259,9 @@ class DirectiveReader(Generic[Phase]):
     def unknown(self, word: DirectiveWord, names: Collection[str], hint: str = "") -> Wrong:
         """There is no such phase; a near one is offered."""
         guess = nearest(word.text, names)
-        meant = hint or (f"; did you mean `{guess}`?" if guess else "")
         notes = () if guess or not names else ("the phases are " + _some(sorted(names)),)
-        return self.wrong(word.span, f"there is no phase `{word.text}`{meant}", fixes=instead(word, guess), notes=notes)
+        message = f"there is no phase `{word.text}`{hint or meant(guess)}"
+        return self.wrong(word.span, message, fixes=instead(word, guess), notes=notes)
 
     def _around(
         self, middle: str, verb: DirectiveWord, rest: list[DirectiveWord]

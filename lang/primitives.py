@@ -115,6 +115,11 @@ def suggest(word: str) -> str | None:
     return name if name in _ROWS else "⎕" + name
 
 
+def meant(guess: str | None) -> str:
+    """What a message goes on with, if there is a guess."""
+    return f"; did you mean `{guess}`?" if guess else ""
+
+
 def nearest(word: str, candidates: Iterable[str]) -> str | None:
     """The candidate within a third of the word's length in edits (insert, delete, replace, swap); None if none.
 

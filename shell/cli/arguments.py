@@ -110,6 +110,13 @@ def nearest(word: str, candidates: Sequence[str]) -> str | None:
     return nearest_by_edits(word, candidates)
 
 
+def near(word: str, candidates: Sequence[str]) -> str:
+    """What a message goes on with, if a candidate is near: `; did you mean …?`"""
+    from ...lang.primitives import meant
+
+    return meant(nearest(word, candidates))
+
+
 def read(verb: str, words: Sequence[str], options: Sequence[Option]) -> Arguments:
     """Split `words` into options and positional arguments."""
     spelt = {spelling: option for option in options for spelling in option.spellings}
@@ -142,9 +149,8 @@ def read(verb: str, words: Sequence[str], options: Sequence[Option]) -> Argument
         if option.takes is Takes.VALUE and option.name in given:
             raise UsageError(f"rho {verb}: {option.name} is given twice", "it takes one value")
         if option.choices and value not in option.choices:
-            guess = nearest(value, option.choices)
-            meant = f"; did you mean `{guess}`?" if guess else ""
-            raise UsageError(f"rho {verb}: {option.name} cannot be `{value}`{meant}", "one of " + ", ".join(option.choices))
+            guess = near(value, option.choices)
+            raise UsageError(f"rho {verb}: {option.name} cannot be `{value}`{guess}", "one of " + ", ".join(option.choices))
         given.setdefault(option.name, []).append(value)
     return Arguments(verb, tuple(positional), {name: tuple(values) for name, values in given.items()})
 

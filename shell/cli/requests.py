@@ -14,7 +14,7 @@ from ...typechecker.core_blocks import Core
 from ..execution.params import natural
 from ..execution.permissions import Permissions
 from ..execution.sizing import options_of, sizes_of
-from .arguments import Arguments, UsageError, nearest, seconds
+from .arguments import Arguments, UsageError, near, seconds
 from .console import Console
 from .streams import check_streams, stream_of
 
@@ -134,9 +134,7 @@ def check_given(core: Core, request: Request) -> None:
 def _known(option: str, given: Mapping[str, object], known: Sequence[str], what: str) -> None:
     for name in given:
         if name not in known:
-            guess = nearest(name, known)
-            meant = f"; did you mean `{guess}`?" if guess else ""
-            message = f"{option} {name}={given[name]}: this program has no {what} `{name}`{meant}"
+            message = f"{option} {name}={given[name]}: this program has no {what} `{name}`{near(name, known)}"
             raise UsageError(message, _inventory(what, known))
 
 

@@ -15,7 +15,7 @@ from IPython.core.error import UsageError as MagicUsage
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
 from IPython.display import display
 
-from ..cli.arguments import UsageError, nearest
+from ..cli.arguments import UsageError, near
 from ..cli.exits import Exit
 from ..repl.interrupting import interruptible
 from ..workspace.exchange import bind, fetch, result_of
@@ -73,8 +73,8 @@ class RhoMagics(Magics):
             self.notebook = Notebook()
         for name in given:
             if name not in self.python.user_ns:
-                guess = nearest(name, [key for key in self.python.user_ns if not key.startswith("_")])
-                raise UsageError(f"-i {name}: Python has no `{name}`" + (f"; did you mean `{guess}`?" if guess else ""))
+                guess = near(name, [key for key in self.python.user_ns if not key.startswith("_")])
+                raise UsageError(f"-i {name}: Python has no `{name}`{guess}")
             bind(self.notebook.workspace, name, self.python.user_ns[name])
         show: Any = display  # IPython says no types
         done = self.notebook.execute(cell)

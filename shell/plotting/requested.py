@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from ...lang.diagnostics import Refused
 from ...lang.source import Source
-from ..cli.arguments import Arguments, UsageError, nearest
+from ..cli.arguments import Arguments, UsageError, near
 from ..cli.console import Console
 from ..cli.results import require_place
 from ..execution.outcome import Outcome
@@ -179,7 +179,6 @@ def _unknown(one: Drawing, name: str, arrays: Sequence[str], type_: str | None) 
     if type_ is not None:
         what = "a tuple" if type_.startswith("(") else f"{'an' if type_[0] in 'aeiou' else 'a'} {type_}"
         return UsageError(f"{one.option}: `{name}` is {what}, which is not drawn", "vectors and matrices are")
-    guess = nearest(name, arrays)
-    meant = f"; did you mean `{guess}`?" if guess else ""
     known = ", ".join(f"`{known}`" for known in arrays)
-    return UsageError(f"{one.option}: this program has no value `{name}`{meant}", f"its values are {known}" if known else "")
+    message = f"{one.option}: this program has no value `{name}`{near(name, arrays)}"
+    return UsageError(message, f"its values are {known}" if known else "")

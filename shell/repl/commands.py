@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from ...lang.diagnostics import Rejected, RhoError, about
 from ...lang.explain import did_you_mean, explain
+from ...lang.primitives import meant
 from ..cli import messages
 from ..cli.arguments import UsageError, nearest
 from ..cli.console import Console
@@ -213,8 +214,7 @@ def pictured(rest: str, desk: Desk) -> Picture:
 def _explain(rest: str, desk: Desk) -> Exit:
     text = explain(rest)
     if text is None:
-        guess = did_you_mean(rest) if rest else None
-        raise UsageError(f"`{rest}` is neither a code nor a glyph" + (f"; did you mean `{guess}`?" if guess else ""))
+        raise UsageError(f"`{rest}` is neither a code nor a glyph{meant(did_you_mean(rest) if rest else None)}")
     desk.console.print(text.rstrip("\n"))
     return Exit.OK
 
@@ -229,9 +229,7 @@ def _help(rest: str, desk: Desk) -> Exit:
 
         found = documentation.named(rest)
         if not found:
-            guess = did_you_mean(rest)
-            meant = f"; did you mean `{guess}`?" if guess else ""
-            raise UsageError(f"`{rest}` means nothing here{meant}", ")search looks in descriptions")
+            raise UsageError(f"`{rest}` means nothing here{meant(did_you_mean(rest))}", ")search looks in descriptions")
         text = "\n\n".join(documentation.entry_text(entry) for entry in found)
     desk.console.print(text.rstrip("\n"))
     return Exit.OK

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from ...lang.primitives import meant
 from ..cli.arguments import UsageError
 from . import by_type, types, words
 from .catalogue import Entry, Origin, shipped
@@ -60,9 +61,8 @@ def search(given: Sequence[str], own: Sequence[Entry] = ()) -> Answer:
     hits = [_hit(one.entry, _only_type(one.entry), "") for one in found]
     notes = _more(len(hits))
     if not hits:
-        guess = words.nearest_word(text.split(), entries)
-        meant = f"; did you mean `{guess}`?" if guess else ""
-        notes = (f"nothing is described by `{text}`{meant}", "  try other or fewer words, or a type: rho search 'f64[n] → f64'")
+        guess = meant(words.nearest_word(text.split(), entries))
+        notes = (f"nothing is described by `{text}`{guess}", "  try other or fewer words, or a type: rho search 'f64[n] → f64'")
     elif "[" in text and "]" in text:
         notes = (*notes, f"for functions of this type write an arrow: rho search '{text} → _'")
     return Answer(text, tuple(hits[:MOST]), notes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..cli.arguments import Arguments, Option, Takes, UsageError, nearest
+from ..cli.arguments import Arguments, Option, Takes, UsageError, near
 from ..cli.console import Console
 from ..cli.exits import Exit
 from ..cli.registry import COMMON, VERBS
@@ -38,9 +38,8 @@ def run(arguments: Arguments, console: Console) -> Exit:
     shell = arguments.positional[0]
     made = _SHELLS.get(shell)
     if made is None:
-        guess = nearest(shell, list(_SHELLS))
-        raise UsageError(f"rho completion: there is no completion for `{shell}`", f"one of {', '.join(_SHELLS)}"
-                         + (f"; did you mean {guess}?" if guess else ""))  # fmt: skip
+        guess = near(shell, list(_SHELLS))
+        raise UsageError(f"rho completion: there is no completion for `{shell}`{guess}", f"one of {', '.join(_SHELLS)}")
     console.out.write(made())
     return Exit.OK
 

@@ -28,6 +28,5 @@ def run(arguments: Arguments, console: Console) -> Exit:
             console.print("\n\n".join(documentation.entry_text(entry) for entry in entries))
         return Exit.OK
     guess = primitives.suggest(word) or nearest(word, [entry.name for entry in library.entries()])
-    meant = f"; did you mean `{guess}`?" if guess else ""
     hint = f"rho search {word} looks in the descriptions"
-    raise UsageError(f"no primitive or library function is called `{word}`{meant}", hint)
+    raise UsageError(f"no primitive or library function is called `{word}`{primitives.meant(guess)}", hint)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from ...lang.explain import did_you_mean, explain
+from ...lang.primitives import meant
 from ..cli.arguments import Arguments, UsageError
 from ..cli.console import Console
 from ..cli.exits import Exit
@@ -15,9 +16,7 @@ def run(arguments: Arguments, console: Console) -> Exit:
     word = " ".join(arguments.positional)
     text = explain(word)
     if text is None:
-        guess = did_you_mean(word)
-        meant = f"; did you mean `{guess}`?" if guess else ""
-        message = f"`{word}` is neither a code nor a glyph of the language{meant}"
+        message = f"`{word}` is neither a code nor a glyph of the language{meant(did_you_mean(word))}"
         if re.fullmatch(r"[A-Za-z]{1,3}\d+", word):
             raise UsageError(message, "docs/errors.md lists all codes")
         raise UsageError(message, "for example: rho explain E101, rho explain ⌸")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from importlib.util import find_spec
 
-from ..cli.arguments import Arguments, UsageError, nearest
+from ..cli.arguments import Arguments, UsageError, near
 from ..cli.console import Console
 from ..cli.exits import Exit
 
@@ -13,8 +13,8 @@ from ..cli.exits import Exit
 def run(arguments: Arguments, console: Console) -> Exit:
     action = arguments.positional[0]
     if action != "install":
-        meant = "; did you mean `install`?" if nearest(action, ["install"]) else ""
-        raise UsageError(f"rho kernel: there is no `{action}`{meant}", "rho kernel install tells Jupyter about Rho")
+        hint = "rho kernel install tells Jupyter about Rho"
+        raise UsageError(f"rho kernel: there is no `{action}`{near(action, ['install'])}", hint)
     if arguments.has("--user") and arguments.has("--prefix"):
         raise UsageError("rho kernel install: --user and --prefix are two places", "give one of them")
     if find_spec("ipykernel") is None or find_spec("jupyter_client") is None:

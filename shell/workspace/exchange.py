@@ -16,7 +16,7 @@ import numpy as np
 from ...lang.lexer import NAME
 from ...lang.primitives import ELEMENT_NAMES, RESERVED_WORDS
 from ...lang.source import Span
-from ..cli.arguments import UsageError, nearest
+from ..cli.arguments import UsageError, near
 from ..cli.exits import Exit
 from ..embedding.arrays import as_array
 from ..execution.outcome import as_numpy
@@ -50,8 +50,7 @@ def fetch(workspace: Workspace, name: str) -> Any:
     """The value of a name for Python: an array, a number, text as `str`, a tuple.  UsageError: there is none of it."""
     type_ = workspace.state.types.get(name)
     if type_ is None:
-        guess = nearest(name, list(workspace.state.types))
-        raise UsageError(f"there is no name `{name}` in the session" + (f"; did you mean `{guess}`?" if guess else ""))
+        raise UsageError(f"there is no name `{name}` in the session{near(name, list(workspace.state.types))}")
     if type_ in ("function", "operator", "module"):
         raise UsageError(f"`{name}` is a {type_}: only values go to Python", "rho.compile makes a Python function of Rho text")
     item = workspace.state.latest.get(name)

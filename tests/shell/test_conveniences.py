@@ -133,7 +133,7 @@ def test_completion_scripts_name_everything(rho: Rho, shell: str) -> None:
         assert option.name.lstrip("-") in script
     if shutil.which(shell):
         assert subprocess.run([shell, "-n"], input=script, text=True, check=False).returncode == 0
-    assert "did you mean bash" in rho("completion", "bsh").err
+    assert "did you mean `bash`" in rho("completion", "bsh").err
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
