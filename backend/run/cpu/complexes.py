@@ -16,7 +16,7 @@ import numpy as np
 
 from ....typechecker.elements import Kind
 from ...kernels.complexes import LARGE, SHRINK, SMALL, Formulas
-from .kinds import DTYPES, NumArray, place
+from .kinds import DTYPES, placing
 from .reals import real_function
 from .special import itemwise
 
@@ -24,25 +24,13 @@ Implementation: TypeAlias = Callable[..., Any]
 
 
 def _monadic(compute: Callable[[Any], Any]) -> Implementation:
-    def apply(z: Any, out: NumArray | None = None) -> Any:
-        return _placed(compute(np.asarray(z)), z.dtype, out)
-
-    return apply
+    return placing(lambda z: np.asarray(compute(z), z.dtype), 1)
 
 
 def _dyadic(compute: Callable[[Any, Any], Any]) -> Implementation:
-    def apply(x: Any, y: Any, out: NumArray | None = None) -> Any:
-        wide = compute in _IN_DOUBLE
-        value = (
-            compute(np.asarray(x, np.complex128), np.asarray(y, np.complex128)) if wide else compute(np.asarray(x), np.asarray(y))
-        )
-        return _placed(value, x.dtype, out)
-
-    return apply
-
-
-def _placed(value: Any, dtype: Any, out: NumArray | None) -> Any:
-    return place(np.asarray(value, dtype), out)
+    if compute in _IN_DOUBLE:
+        return placing(lambda x, y: np.asarray(compute(x.astype(np.complex128), y.astype(np.complex128)), x.dtype), 2)
+    return placing(lambda x, y: np.asarray(compute(x, y), x.dtype), 2)
 
 
 def _combine(real: Any, imaginary: Any, like: Any) -> Any:
@@ -67,16 +55,14 @@ def in_parts(made: Sequence[Any], split: Collection[int]) -> tuple[Any, ...]:
     return tuple(found)
 
 
-def multiply(x: Any, y: Any, out: NumArray | None = None) -> Any:
+def multiply(x: Any, y: Any) -> Any:
     """By four multiplications, each rounded."""
-    x, y = np.asarray(x), np.asarray(y)
     a, b, c, d = x.real, x.imag, y.real, y.imag
-    return _placed(_combine(a * c - b * d, a * d + b * c, x), x.dtype, out)
+    return _combine(a * c - b * d, a * d + b * c, x)
 
 
-def magnitude(z: Any, out: NumArray | None = None) -> Any:
+def magnitude(z: Any) -> Any:
     """The root of the sum of squares, in binary64; scaled by a power of two where squares would overflow or vanish."""
-    z = np.asarray(z)
     a, b = np.abs(z.real).astype(np.float64), np.abs(z.imag).astype(np.float64)
     far = np.isinf(a) | np.isinf(b)
     if z.dtype == np.complex64:
@@ -90,7 +76,7 @@ def magnitude(z: Any, out: NumArray | None = None) -> Any:
             root = np.sqrt(a * a + b * b) * np.where(large, 1 / SHRINK, np.where(small, SHRINK, 1.0))
         else:
             root = np.sqrt(a * a + b * b)
-    return _placed(np.where(far, np.inf, root).astype(z.real.dtype), z.real.dtype, out)
+    return np.where(far, np.inf, root).astype(z.real.dtype)
 
 
 def divide(x: Any, y: Any) -> Any:
@@ -216,7 +202,7 @@ COMPLEX: Final[dict[str, Implementation]] = {
     "div": _dyadic(divide), "sign": _monadic(_sign), "floor": _monadic(floor), "ceil": _monadic(_ceiling), "pow": _dyadic(_power),
     "log": _dyadic(_log), "root": _dyadic(_root), "residue": _dyadic(_residue), "reciprocal": _monadic(_reciprocal),
     "pi_times": _monadic(_pi_times), "gcd": _dyadic(_gcd), "lcm": _dyadic(_lcm), "factorial": _monadic(_factorial),
-    "binomial": _dyadic(_binomial), "mul": multiply, "abs": magnitude, "exp": _monadic(_exponential),
+    "binomial": _dyadic(_binomial), "mul": placing(multiply, 2), "abs": placing(magnitude, 1), "exp": _monadic(_exponential),
 }  # fmt: skip
 
 
@@ -243,8 +229,4 @@ _CIRCULAR: Final[dict[int, Callable[[Any], Any]]] = {
 
 def complex_circular(parameter: int) -> Implementation:
     compute = _CIRCULAR[parameter]
-
-    def apply(z: Any, out: NumArray | None = None) -> Any:
-        return place(np.array(compute(np.asarray(z))), out)
-
-    return apply
+    return placing(lambda z: np.array(compute(z)), 1)

@@ -8,6 +8,7 @@ Neighbours: `run.values` (the same table at the boundary).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -47,6 +48,15 @@ def place(value: Any, out: NumArray | None) -> Any:
         return value
     np.copyto(out, value, casting="unsafe")
     return out
+
+
+def placing(compute: Callable[..., Any], arity: int) -> Callable[..., Any]:
+    """`f(*operands, out)` of a function of arrays that makes a new one."""
+
+    def apply(*args: Any) -> Any:
+        return place(compute(*map(np.asarray, args[:arity])), args[arity] if len(args) > arity else None)
+
+    return apply
 
 
 def start_of(array: NumArray) -> int:

@@ -16,7 +16,7 @@ from ....typechecker.elements import Kind
 from ....typechecker.scalars import FUNCTIONS
 from ...kernels.constants import FIXED_POWERS
 from ...scalar.table import TRANSCENDENTAL, UFUNCS, definition, is_plain
-from .kinds import NumArray, place
+from .kinds import NumArray, place, placing
 from .meanings import Arrays
 
 Implementation: TypeAlias = Callable[..., Any]
@@ -57,13 +57,9 @@ def _plain(function: str, kind: Kind, parameter: int) -> Implementation:
 def _by_meaning(function: str, kind: Kind, parameter: int = 0) -> Implementation:
     """An instruction or few, of which NumPy has no function of its own."""
     found, steps = definition(function, parameter, kind), Arrays(kind)
-    arity = FUNCTIONS[function].arity if function in FUNCTIONS else 1
     assert found is not None, "what is plain has a meaning"
-
-    def apply(*args: Any) -> Any:
-        return place(np.asarray(found.compute(*args[:arity], steps)), args[arity] if args[arity:] else None)
-
-    return apply
+    arity = FUNCTIONS[function].arity if function in FUNCTIONS else 1
+    return placing(lambda *args: np.asarray(found.compute(*args, steps)), arity)
 
 
 # ------------------------------------------------------------------------ compound functions
@@ -85,40 +81,29 @@ def fixed_power(exponent: float, kind: Kind) -> Implementation:
     """x to a constant power by the faster functions that kernels take."""
     steps = [(name, _plain(name, kind, 0)) for name in FIXED_POWERS[exponent]]
 
-    def apply(x: Any, out: NumArray | None = None) -> Any:
+    def power(x: Any) -> Any:
         made = x
         for name, step in steps:
             made = step(made, x) if name == "mul" else step(made)
-        return place(made, out)
+        return made
 
-    return apply
+    return placing(power, 1)
 
 
-def _log(x: Any, y: Any, out: NumArray | None = None) -> Any:
+def _log(x: Any, y: Any) -> Any:
     """Base 2 and 10 by their own functions."""
-    if x.ndim == 0:
-        if x == 2:
-            return np.log2(y, out)
-        if x == 10:
-            return np.log10(y, out)
-        return np.true_divide(np.log(y), np.log(x), out)
-    two, ten = x == 2, x == 10
     result = np.log(y) / np.log(x)
-    if two.any():
-        result = np.where(two, np.log2(y), result)
-    if ten.any():
-        result = np.where(ten, np.log10(y), result)
-    return place(result, out)
+    for base, logarithm in ((2, np.log2), (10, np.log10)):
+        if np.any(x == base):
+            result = np.where(x == base, logarithm(y), result)
+    return result
 
 
-def _root(x: Any, y: Any, out: NumArray | None = None) -> Any:
+def _root(x: Any, y: Any) -> Any:
     """In binary64, rounded once: the degree's reciprocal needs the digits."""
     if x.dtype == np.float32:
-        wide = _root(x.astype(np.float64), y.astype(np.float64))
-        return place(wide, out) if out is not None else wide.astype(np.float32)
-    if x.ndim == 0:
-        return np.sqrt(y, out) if x == 2 else np.power(y, np.true_divide(np.array(1, x.dtype), x), out)
-    return place(np.where(x == 2, np.sqrt(y), np.power(y, np.true_divide(np.array(1, x.dtype), x))), out)
+        return _root(x.astype(np.float64), y.astype(np.float64)).astype(np.float32)
+    return np.where(x == 2, np.sqrt(y), np.power(y, np.true_divide(1.0, x)))
 
 
 def _integer_lcm(x: Any, y: Any, out: NumArray | None = None) -> Any:
@@ -128,14 +113,14 @@ def _integer_lcm(x: Any, y: Any, out: NumArray | None = None) -> Any:
 
 
 def _whole(rounding: np.ufunc) -> Implementation:
-    def apply(x: Any, out: NumArray | None = None) -> Any:
-        rounded = rounding(x)
+    def rounded(x: Any) -> Any:
         from .conversions import require_i64
 
-        require_i64(rounded, "floor" if rounding is np.floor else "ceiling")
-        return place(rounded, out) if out is not None else rounded.astype(np.int64)
+        whole = rounding(x)
+        require_i64(whole, "floor" if rounding is np.floor else "ceiling")
+        return whole.astype(np.int64)
 
-    return apply
+    return placing(rounded, 1)
 
 
 def _select(condition: Any, x: Any, y: Any, out: NumArray | None = None) -> Any:
@@ -149,7 +134,8 @@ def _select(condition: Any, x: Any, y: Any, out: NumArray | None = None) -> Any:
 _EXTREMES: Final[dict[str, Implementation]] = {"min": _minimum, "max": _maximum}  # NumPy wants their `out` by name
 
 _COMPOUND: Final[dict[str, Implementation]] = {
-    "pow": _power, "log": _log, "root": _root, "floor": _whole(np.floor), "ceil": _whole(np.ceil), "select": _select,
+    "pow": _power, "log": placing(_log, 2), "root": placing(_root, 2), "floor": _whole(np.floor), "ceil": _whole(np.ceil),
+    "select": _select,
 }  # fmt: skip
 
 

@@ -15,9 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from ....typechecker.scalars import FUNCTIONS
 from ...scalar import special as definitions
 from .error_function import erf, erfc
-from .kinds import NumArray, place
+from .kinds import NumArray, placing
 
 
 def itemwise(function: Callable[..., Any], *args: Any) -> Any:
@@ -33,18 +34,7 @@ def itemwise(function: Callable[..., Any], *args: Any) -> Any:
 
 def special(function: str) -> Callable[..., Any]:
     """`f(*operands, out)` of the named function on floats."""
-    compute = _TABLE[function]
-    if function in _DYADIC:
-
-        def dyadic(x: Any, y: Any, out: NumArray | None = None) -> Any:
-            return place(compute(np.asarray(x), np.asarray(y)), out)
-
-        return dyadic
-
-    def monadic(x: Any, out: NumArray | None = None) -> Any:
-        return place(compute(np.asarray(x)), out)
-
-    return monadic
+    return placing(_TABLE[function], FUNCTIONS[function].arity)
 
 
 @cache
@@ -83,4 +73,3 @@ _TABLE: dict[str, Callable[..., Any]] = {
     "digamma": _item(definitions.digamma), "binomial": _item(definitions.binomial), "gcd": _item(definitions.float_gcd),
     "lcm": _item(definitions.float_lcm),
 }  # fmt: skip
-_DYADIC = frozenset({"binomial", "gcd", "lcm"})
