@@ -10,10 +10,9 @@ import sys
 import warnings
 from typing import Final
 
-from ...lang.diagnostics import RhoError
 from ..cli.arguments import UsageError
 from ..execution.clusters import RESTARTS, Attachment
-from .showing import showing
+from .showing import shown
 
 _PACKAGE: Final = __name__.removesuffix(".shell.embedding.clusters")
 _ROOMS: Final = (f"{_PACKAGE}.shell.", f"{_PACKAGE}.backend.")
@@ -40,11 +39,10 @@ class Cluster:
         self.attachment = Attachment(where, restarts)
         self.attachment.tell = _warn
         try:
-            self.attachment.cluster  # noqa: B018  connect now
+            with shown({}):
+                self.attachment.cluster  # noqa: B018  connect now
         except UsageError as error:
             raise ValueError(error.message.removeprefix("--cluster: ")) from None
-        except RhoError as error:
-            raise showing(error, {}) from None
 
     @property
     def workers(self) -> tuple[str, ...]:

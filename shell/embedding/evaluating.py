@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias
 
 from ...backend.run.cpu.kinds import NumArray
 from ...backend.run.prepared import PreparedPlan
-from ...lang.diagnostics import Rejected, RhoError
+from ...lang.diagnostics import RhoError
 from ...lang.source import Source
 from ...typechecker.core import Print
 from ...typechecker.core_blocks import Core
@@ -25,7 +25,7 @@ from ..execution.folded import folded_results
 from ..execution.outcome import as_numpy
 from ..session import Session
 from ..stages import Loaded
-from .showing import showing
+from .showing import require_accepted, showing, shown
 
 MOST_KEPT: Final = 256
 """Texts that are kept; the oldest goes first."""
@@ -79,24 +79,20 @@ def evaluate(text: str, session: Session | None = None) -> Any:
         except RhoError as error:
             raise showing(error, {EVAL: Source(EVAL, text)}) from None
     checked = session.check(Source(EVAL, text))
-    core = checked.core
-    if core is None:
-        raise showing(Rejected([d for d in checked.diagnostics if d.is_error] or list(checked.diagnostics)), checked.sources)
+    core = require_accepted(checked)
     pathless = [entry.name for entry in core.data if entry.path is None]
     if pathless:
         raise TypeError(f"no value for {', '.join(pathless)}, which the text names no file for")
-    try:
+    with shown(checked.sources):
         loaded = session.load(checked, Request())
         if core.inputs or core.schedules or len(checked.sources) > 1:
             printed = session.run(loaded).printed
-            return _as_one([as_numpy(shown.value) for shown in printed[-_several(core) :]])
+            return _as_one([as_numpy(one.value) for one in printed[-_several(core) :]])
         with _lock:
             made = _kept[session, text] = _made(loaded)
             while len(_kept) > MOST_KEPT:
                 del _kept[next(iter(_kept))]
         return made.value()
-    except RhoError as error:
-        raise showing(error, checked.sources) from None
 
 
 def _made(loaded: Loaded) -> _Kept:

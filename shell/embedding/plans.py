@@ -12,12 +12,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ...backend.schedule.plan.model import Plan as StoredPlan
-from ...lang.diagnostics import RhoError
 from ...lang.directives import OBJECTIVES
 from ..cli.results import write_whole
 from ..execution.scheduling import Effort, Scheduling, Use
 from ..execution.stored_plans import read_plan
-from .showing import showing
+from .showing import shown
 
 PICTURES = ("svg", "html", "dot", "trace", "gantt")
 
@@ -33,10 +32,8 @@ class Plan:
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Plan:
         """A plan that `save` or `rho plan -o` stored.  RunFailed (E704): it cannot be read.  Refused (E705): it is not a plan."""
-        try:
+        with shown({}):
             return Plan(read_plan(os.fspath(path)))
-        except RhoError as error:
-            raise showing(error, {}) from None
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Store it in canonical form (`plan/2`), whole or not at all."""

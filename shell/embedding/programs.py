@@ -18,7 +18,7 @@ from ...backend.run.files import check_declared
 from ...backend.run.files.reading import located
 from ...backend.schedule.single.one_device import HOME
 from ...lang.codes import Code
-from ...lang.diagnostics import Diagnostic, Refused, Rejected, RhoError, RunFailed
+from ...lang.diagnostics import Diagnostic, Refused, RunFailed
 from ...lang.source import Span
 from ...typechecker.core_blocks import CoreInput
 from ...typechecker.display import show_type
@@ -37,7 +37,7 @@ from ..stages import Checked
 from .arrays import as_array
 from .clusters import Cluster
 from .plans import Plan, scheduling_for
-from .showing import showing
+from .showing import require_accepted, shown
 
 MOST_PLANS: Final = 64
 """Combinations of shapes and params whose plans a program keeps."""
@@ -136,11 +136,9 @@ class Program:
         from ..execution.scheduling import planned_on, profile_of
 
         scheduling = scheduling_for(devices, objective, budget)
-        try:
+        with shown(self._checked.sources):
             bound = self._sized(values)
             return Plan(planned_on(self._core, bound, profile_of(scheduling), scheduling).plan)
-        except RhoError as error:
-            raise showing(error, self._checked.sources) from None
 
     def _sized(self, values: Mapping[str, object]) -> Any:
         names = {variable.name for variable in self._variables} - {entry.name for entry in self._core.inputs}
@@ -175,10 +173,8 @@ class Program:
             cluster, values = None, {**values, "cluster": cluster}
         if plan is not None and cluster is not None:
             raise TypeError("a cluster has plans of its own: give a plan or a cluster")
-        try:
+        with shown(self._checked.sources):
             return self._run(values, plan, cluster)
-        except RhoError as error:
-            raise showing(error, self._checked.sources) from None
 
     def _require_own(self, option: str, value: object, wanted: str) -> None:
         """TypeError unless an input or param of the program has the name of an option that takes something else."""
@@ -326,8 +322,7 @@ def load_program(path: str | os.PathLike[str], session: Session | None = None) -
     except UsageError as error:
         raise RunFailed([Diagnostic(Code.E704, error.message, Span(os.fspath(path), 0, 0))]) from None
     checked = session.check(source)
-    if checked.core is None:
-        raise showing(Rejected([d for d in checked.diagnostics if d.is_error]), checked.sources)
+    require_accepted(checked)
     return Program(checked, session)
 
 
