@@ -69,21 +69,16 @@ def texts(delimiter: str, kind: Kind, values: Any) -> Iterator[str]:
     columns = values.shape[1] if values.ndim == 2 else 1
     if not values.size:
         yield delimiter.join(f"column{column}" for column in range(columns)) + "\n"
-    column = 0
-    for items in blocks_of(values):
-        written = _all_written(items.tolist(), kind)
-        if columns == 1:
-            yield "\n".join(written) + "\n"
-            continue
-        lines = []
-        at = 0
-        while at < len(written):
-            part = written[at : at + columns - column]
-            lines.append(delimiter.join(part))
-            at += len(part)
-            column = (column + len(part)) % columns
-            lines.append("\n" if not column else delimiter)
-        yield "".join(lines)
+    if columns > ITEMS:
+        for row in values:
+            for start in range(0, columns, ITEMS):
+                yield delimiter * (start > 0) + delimiter.join(_all_written(row[start : start + ITEMS].tolist(), kind))
+            yield "\n"
+        return
+    for block in blocks_of(values, ITEMS - ITEMS % columns):
+        cells = _all_written(block.tolist(), kind)
+        lines = cells if columns == 1 else [delimiter.join(cells[at : at + columns]) for at in range(0, len(cells), columns)]
+        yield "\n".join(lines) + "\n"
 
 
 def require_columns(columns: Sequence[Column]) -> None:
