@@ -53,6 +53,9 @@ REGIONS: list[tuple[str, list[Make]]] = [
     ("{{~⍵}⍣9 ⊢ ⍵>0}", integers(*SIZES)),
     ("{{⌊0.5×⍵+7}⍣30 ⊢ ⍵}", integers(*SIZES)),
     ("{{{⍵+0.25×⍵×⍵}⍣3 ⊢ ⍵-+/⍵}⍣4 ⊢ ⍵}", vector(1, 7, 100)),
+    # indices are checked even where an axis that is taken whole is empty
+    ("{m←⍵ ⋄ k←⌊+/,⍵ ⋄ {⍵+ +/,m[⍺+k+⍳3;]}⍣(⍳3) ⊢ 0.0}", matrix((2, 0), (5, 0), (4, 0), (90, 1))),
+    ("{k←⌊+/,⍵ ⋄ {x←⍵ ⋄ x[⍺+k+⍳3;]←0.5 ⋄ x}⍣(⍳3) ⊢ ⍵}", matrix((2, 0), (5, 0), (4, 0), (90, 1))),
     # element-wise states that read elsewhere
     ("{{(¯1⌽⍵)+0.5×1⌽⍵}⍣9 ⊢ ⍵}", vector(*SIZES)),
     ("{{0.25×(¯1⌽⍵)+(1⌽⍵)+(¯1⊖⍵)+1⊖⍵}⍣7 ⊢ ⍵}", matrix(*SHAPES)),

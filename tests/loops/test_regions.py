@@ -111,7 +111,7 @@ def test_routines_are_called(text: str, makes: list[Make], op: str, ran: list[st
 
 
 @pytest.mark.parametrize("width", [16, 32])
-@pytest.mark.parametrize("text", [text for text, _ in REGIONS][::5])
+@pytest.mark.parametrize("text", {text: None for text, _ in REGIONS[::5]} | {"{{s←⍵ ⋄ s[0;]←s[1;]+s[;0] ⋄ ⍉s}⍣5 ⊢ ⍵}": None})
 def test_narrower_vectors_change_no_bit(text: str, width: int, ran: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Processors without masks, and with fewer lanes."""
     function, makes = rho.compile(text), dict(REGIONS)[text]

@@ -31,7 +31,9 @@ class Tiles:
         self.registers, self.addresses, self.views = registers, addresses, views
         self.places: dict[int, int] = {}
         self.rows: dict[str, list[str]] = {}
-        """By view: the vectors of a tile that was loaded, or those that are to be stored."""
+        """By view: the vectors of the last tile that was loaded."""
+        self.stored: dict[str, list[str]] = {}
+        """By view: those of a tile that are to be stored.  A view may be loaded in one block and stored to in another."""
 
     def enter(self, body: Sequence[Statement]) -> None:
         """Look for tiles in a block that is printed next."""
@@ -78,13 +80,13 @@ class Tiles:
 
     def store(self, node: Store, value: str) -> None:
         view, lanes = self.views[node.view], self.registers.lanes
-        rows = self.rows.setdefault(node.view, [])
+        rows = self.stored.setdefault(node.view, [])
         rows.append(value)
         if len(rows) < lanes:
             return
         v, first = Vectors(self.registers.w, lanes), replace(node.indices[-1], constant=node.indices[-1].constant - lanes + 1)
         addresses = self.lines(replace(node, indices=(*node.indices[:-1], first)), view)
-        rows = self.turned(view, self.rows.pop(node.view))
+        rows = self.turned(view, self.stored.pop(node.view))
         for address, row in reversed(list(zip(addresses, rows, strict=True))):
             v.store(view.kind, row, address)
 

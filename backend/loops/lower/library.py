@@ -82,6 +82,11 @@ def _picked(scope: Scope, phase: LibraryPhase, point: Sequence[Index]) -> str:
     return _checked(scope, phase, register, shape[axis], place, beside, absent=bool(phase.attributes["fills"]))
 
 
+def _unchecked(scope: Scope, phase: LibraryPhase, point: Sequence[Index]) -> str:
+    """The index of a gather at a point, where all have been checked."""
+    return scope.integer(phase.args[1], tuple(point))
+
+
 def _gather(scope: Scope, phase: LibraryPhase) -> None:
     """result[a… i… b…] = arg[a… indices[i…] b…]"""
     if phase.attributes.get("sorts"):
@@ -107,12 +112,31 @@ def _gather(scope: Scope, phase: LibraryPhase) -> None:
         scope.values[result] = target
         return
     target = scope.place_for(result)
+    pick = _picked
+    if phase.attributes["checked"] and len(shape) > rank:  # also where the other axes are empty
+        with ExitStack() as loops:
+            _picked(scope, phase, _loops(scope, loops, scope.shape(indices)))
+        pick = _unchecked
     with ExitStack() as loops:
         point = _loops(scope, loops, shape)
-        place = _picked(scope, phase, point[axis : axis + rank])
+        place = pick(scope, phase, point[axis : axis + rank])
         mask = b.compare("le", ZERO, at(place)) if fills else None
         scope.write(target, point, scope.items(arg, (*point[:axis], at(place), *point[axis + rank :]), mask))
     scope.values[result] = target
+
+
+def _chosen(scope: Scope, phase: LibraryPhase, choices: Mapping[int, ValueId], point: Sequence[Index], *, checks: bool
+            ) -> dict[int, str]:  # fmt: skip
+    """The indices of an update by axis, at a point of the axes of all of them."""
+    registers, used, shape = dict[int, str](), 0, scope.shape(phase.args[0])
+    for axis, choice in choices.items():
+        rank = len(scope.shape(choice))
+        registers[axis] = scope.integer(choice, tuple(point[used : used + rank]))
+        used += rank
+    for axis, register in registers.items() if checks else ():
+        beside = {other: number for other, number in registers.items() if other != axis}
+        _checked(scope, phase, register, shape[axis], (axis, len(shape)), beside)
+    return registers
 
 
 def _update(scope: Scope, phase: LibraryPhase) -> None:
@@ -124,27 +148,23 @@ def _update(scope: Scope, phase: LibraryPhase) -> None:
     target = scope.place_for(result)
     copy(scope, shape, scope.where(arg), target)
     supply = iter(present)
-    chosen = [next(supply) if has else None for has in indexed] + [None] * (len(shape) - len(indexed))
-    spread = [scope.shape(c) if c is not None else (size,) for c, size in zip(chosen, shape, strict=True)]
+    choices = {axis: next(supply) for axis, has in enumerate(indexed) if has}
+    spread = [scope.shape(choices[axis]) if axis in choices else (size,) for axis, size in enumerate(shape)]
     selection = [size for sizes in spread for size in sizes]
     rank = len(scope.shape(value))
     if rank not in (0, len(selection)):
         raise Unsupported("an update by cells that are spread")
-    distinct = not chosen or chosen[-1] is None
+    apart = len(choices) < len(shape)  # checks are made even where an axis that is taken whole is empty
+    if apart:
+        with ExitStack() as loops:
+            every = [size for axis in choices for size in spread[axis]]
+            _chosen(scope, phase, choices, _loops(scope, loops, every, LoopKind.SERIAL), checks=True)
     with ExitStack() as loops:
-        point = _loops(scope, loops, selection, LoopKind.VECTOR if distinct else LoopKind.SERIAL)
-        places: list[Index] = []
-        registers: dict[int, str] = {}
-        used = 0
-        for axis, (choice, sizes) in enumerate(zip(chosen, spread, strict=True)):
-            own = tuple(point[used : used + len(sizes)])
-            used += len(sizes)
-            if choice is not None:
-                registers[axis] = scope.integer(choice, own)
-            places.append(own[0] if choice is None else at(registers[axis]))
-        for axis, register in registers.items():
-            beside = {other: number for other, number in registers.items() if other != axis}
-            _checked(scope, phase, register, shape[axis], (axis, len(shape)), beside)
+        point = _loops(scope, loops, selection, LoopKind.SERIAL if len(shape) - 1 in choices else LoopKind.VECTOR)
+        own = [axis for axis, sizes in enumerate(spread) for _ in sizes]
+        picked = [index for axis, index in zip(own, point, strict=True) if axis in choices]
+        registers = _chosen(scope, phase, choices, picked, checks=not apart)
+        places = [at(registers[axis]) if axis in choices else point[own.index(axis)] for axis in range(len(shape))]
         scope.write(target, places, scope.items(value, tuple(point) if rank else ()))
     scope.values[result] = target
 
