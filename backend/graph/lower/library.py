@@ -18,6 +18,7 @@ from ....typechecker.types import ArrayType
 from ..phases import Affine
 from ..projections import axis_index, simplify
 from ..registry import LIBRARY
+from . import points
 from .blocks import op_may_fail
 from .state import State
 
@@ -58,16 +59,23 @@ def first_carries(state: State, name: str, result: core.ValueId, args: Sequence[
 
 
 def gather(state: State, op: core.Gather) -> None:
-    attributes: dict[str, Any] = {"axis": op.axis, "checked": op.checked, "fills": op.fills}
+    if points.goes_on(state, op):
+        points.go_on(state, op)
+        return
+    begins = points.begins(state, op)
+    checked = op.checked and not begins
+    attributes: dict[str, Any] = {"axis": op.axis, "checked": checked, "fills": op.fills}
     if op.shift is not None:
         attributes["shift"] = op.shift.value
-    if op.checked and op.place is not None and op.place[1] > 1:
+    if checked and op.place is not None and op.place[1] > 1:
         attributes["place"] = op.place
-    arg, indices = state.get(op.arg), state.get(op.indices)
-    frame = state.union([op.arg, op.indices], may_fail=op.checked)
+    arg, indices = state.get(op.arg), points.ready(state, op) if begins else state.get(op.indices)
+    frame = indices.frame if begins else state.union([op.arg, op.indices], may_fail=checked)
     span = state.span(op.result)
     if indices.frame == frame and not arg.frame:
         made = state.define(op.result, frame)
+        if begins:
+            points.begin(state, op, indices)
         if op.axis == 0 or not frame:
             beside = [] if frame else [state.get(other) for other in op.beside]
             if beside and not any(other.frame for other in beside):

@@ -53,6 +53,25 @@ class Carried:
     frame: FrameAxes = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Places along one axis of a table: their value and how many axes it has of its own."""
+
+    value: Carried
+    rank: int
+
+
+@dataclass(frozen=True, slots=True)
+class Points:
+    """What a core value is: `table` at `places`, by axis of the table (`points`).  `layout` has an entry for each axis of the
+    value: the axis of the table that it is or stems from.  `carried` is the value as it was bound: inside a map it is another."""
+
+    carried: Carried
+    table: c.ValueId
+    places: dict[int, Place]
+    layout: tuple[int, ...]
+
+
 @dataclass(slots=True)
 class State:
     core: core_blocks.Core
@@ -61,6 +80,7 @@ class State:
     bound: dict[c.ValueId, Carried] = field(default_factory=dict)
     literals: dict[c.ValueId, c.Literal] = field(default_factory=dict)
     constants: dict[c.ValueId, Node] = field(default_factory=dict)  # scalars that bodies hold themselves
+    points: dict[c.ValueId, Points] = field(default_factory=dict)
     frame: list[Size] = field(default_factory=list)
     phases: list[Phase] = field(default_factory=list)
     next_value: int = 0
