@@ -76,7 +76,7 @@ def execute(
             return results
     from .run.cpu import CpuBackend
     from .run.distributed import Pace
-    from .run.executor import Limits, execute_plan
+    from .run.executor import execute_plan
 
     backends: dict[DeviceId, Backend] = {device.id: CpuBackend(device.threads) for device in schedule.devices}
     cards = [] if simulated else [device for device in schedule.devices if device.backend == "cuda"]
@@ -84,9 +84,7 @@ def execute(
         from .run.cuda.card import CudaBackend
 
         backends |= {device.id: CudaBackend(number, device.memory) for number, device in enumerate(cards)}
-    if simulated:
-        return execute_plan(schedule, bound, inputs, backends, observe, Limits.ENFORCED)
-    pace = Pace.PREDICTED if cards else Pace.THREADS
+    pace = Pace.SIMULATED if simulated else Pace.PREDICTED if cards else Pace.THREADS
     if stores is None:
         return execute_plan(schedule, bound, inputs, backends, observe, pace=pace)
     from .kernels.apart import compiling_apart

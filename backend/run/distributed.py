@@ -8,7 +8,6 @@ Neighbours: `executor` (who calls this), `clock` and `threads` (the drivers), `p
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from enum import Enum
 from functools import partial
@@ -36,16 +35,14 @@ class Pace(Enum):
     """How queues of several devices get on."""
 
     PREDICTED = "one step after the other, by the predicted clock"
+    SIMULATED = "so, and no device may hold more than the memory that the plan declares"
     THREADS = "each in a thread of its own"
 
 
-def run_distributed(
-    machine: Machine, plan: Plan, limits: Mapping[DeviceId, int | None], pace: Pace, others: Others = ALONE
-) -> dict[DeviceId, int]:  # fmt: skip
-    """Execute the main sub-plan; the most bytes each device held.  `limits` are enforced; None is none.  With `others` its steps
-    on the devices of this process.
+def run_distributed(machine: Machine, plan: Plan, pace: Pace, others: Others = ALONE) -> dict[DeviceId, int]:
+    """Execute the main sub-plan; the most bytes each device held.  With `others` its steps on the devices of this process.
 
-    In threads there is no tick at whose end to count: nothing is held to limits, and what was held is not known."""
+    In threads there is no tick at whose end to count: what was held is not known."""
     touched: set[DeviceId] = set()
 
     def settle() -> None:
@@ -57,7 +54,10 @@ def run_distributed(
         return compile_step(fleet, step, device, plan.home)
 
     holdings = {
-        device.id: Holdings(device.id, machine.backends[device.id], touched, limits.get(device.id), machine.memories[device.id])
+        device.id: Holdings(
+            device.id, machine.backends[device.id], touched, device.memory if pace is Pace.SIMULATED else None,
+            machine.memories[device.id],
+        )
         for device in plan.devices if others.is_here(device.id)
     }  # fmt: skip
     around = Fleet(machine, holdings, frozenset(), frozenset(), others=others)
@@ -73,7 +73,7 @@ def run_distributed(
         for phase, loop in shared.items() if any(queues.steps[which] for which, _ in loop.parts)
     }  # fmt: skip
     courses = [Course(which, queues, gangs) for which, steps in queues.steps.items() if steps]
-    if pace is Pace.PREDICTED:
+    if pace is not Pace.THREADS:
         failure = run_by_clock(courses, settle)
     else:
         first = plan.home if others.is_here(plan.home) else next(iter(holdings))

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from enum import Enum
 from math import prod
 from typing import Any, Final
 
@@ -40,17 +39,9 @@ ADDRESSABLE: Final = 1 << 47
 """Bytes that no machine has in one address space."""
 
 
-class Limits(Enum):
-    """What is done about the memory that a plan's devices declare."""
-
-    PLANNED = "the plan's peaks are compared with it"
-    ENFORCED = "each device's holdings are counted as well"
-
-
 def execute_plan(
     plan: Plan, bound: BoundGraph, inputs: Mapping[str, Any], backends: Mapping[DeviceId, Backend],
-    observe: Observer | None = None, limits: Limits = Limits.PLANNED, pace: Pace = Pace.PREDICTED, stores: Stores | None = None,
-    others: Others = ALONE,
+    observe: Observer | None = None, pace: Pace = Pace.PREDICTED, stores: Stores | None = None, others: Others = ALONE,
 ) -> Results:  # fmt: skip
     """Run a plan of `bound` on host arrays, or what of it is for the devices of this process; `backends`: theirs.  RunFailed: a
     run-time check, or memory."""
@@ -71,7 +62,7 @@ def execute_plan(
     announce(machine)
     with next(iter(backends.values())).quiet():
         try:
-            held = _run(machine, plan, limits, pace, others)
+            held = _run(machine, plan, pace, others)
         except CheckFailed as failure:
             raise failure.at(current_span(machine)) from None
         except MemoryError:
@@ -79,14 +70,14 @@ def execute_plan(
     return Results(tuple(machine.printed), machine.outputs, held)
 
 
-def _run(machine: Machine, plan: Plan, limits: Limits, pace: Pace, others: Others) -> Mapping[DeviceId, int]:
+def _run(machine: Machine, plan: Plan, pace: Pace, others: Others) -> Mapping[DeviceId, int]:
     if len(plan.devices) == 1 and len(plan.main.queues) == 1 and not any(map(is_shared, plan.main.queues[0].steps)):
         (queue,) = plan.main.queues
         compile_words(machine, assemble(queue.steps, machine.phases, machine.types), queue.device)(machine.memories[queue.device])
         return {}
-    declared = {device.id: device.memory if limits is Limits.ENFORCED else None for device in plan.devices}
-    in_threads = others is not ALONE or _is_parallel(plan)
-    return run_distributed(machine, plan, declared, pace if in_threads else Pace.PREDICTED, others)
+    if pace is Pace.THREADS and others is ALONE and not _is_parallel(plan):
+        pace = Pace.PREDICTED
+    return run_distributed(machine, plan, pace, others)
 
 
 def _is_parallel(plan: Plan) -> bool:

@@ -12,7 +12,7 @@ from rho.backend.devices.profile import DeviceProfile, LinkProfile, Profile, Roo
 from rho.backend.devices.tables import Table
 from rho.backend.run.cpu import CpuBackend
 from rho.backend.run.distributed import Pace
-from rho.backend.run.executor import Limits, execute_plan
+from rho.backend.run.executor import execute_plan
 from rho.backend.schedule.plan.model import Plan, RunStep
 from rho.backend.schedule.plan.stored import decode_plan, encode_plan
 from rho.backend.schedule.program.planning import faults_of_stored, plan_program, reproved
@@ -76,7 +76,7 @@ def test_a_program_larger_than_its_cards_runs_with_the_same_bits(memories: tuple
     alone = backend.execute(backend.plan(bound), bound, data)
     for pace in Pace:
         here = {device.id: CpuBackend() for device in plan.devices}
-        found = execute_plan(plan, bound, data, here, limits=Limits.ENFORCED, pace=pace)
+        found = execute_plan(plan, bound, data, here, pace=pace)
         assert [one.value.tobytes() for one in found.printed] == [one.value.tobytes() for one in alone.printed]
         assert all(found.outputs[name].value.tobytes() == one.value.tobytes() for name, one in alone.outputs.items())
         assert all(held <= plan.peak[device] for device, held in found.held.items())

@@ -19,7 +19,7 @@ from rho.backend.graph.phases import Phase
 from rho.backend.reference import interpret
 from rho.backend.run.cpu import CpuBackend
 from rho.backend.run.distributed import Pace
-from rho.backend.run.executor import Limits, execute_plan
+from rho.backend.run.executor import execute_plan
 from rho.backend.run.machine import Results
 from rho.backend.run.values import to_numpy
 from rho.backend.schedule.facts.sharding import Cut
@@ -85,7 +85,7 @@ def random_modes(problem: Problem, chance: random.Random) -> list[Mode]:
 
 
 def run(plan: Plan, bound: BoundGraph, data: dict) -> Results:  # type: ignore[type-arg]
-    return execute_plan(plan, bound, data, {d.id: CpuBackend() for d in plan.devices}, limits=Limits.ENFORCED)
+    return execute_plan(plan, bound, data, {d.id: CpuBackend() for d in plan.devices}, pace=Pace.SIMULATED)
 
 
 def same_bits(found: Results, alone: Results) -> bool:

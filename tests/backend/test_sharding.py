@@ -12,7 +12,8 @@ from rho.backend.devices.profile import DeviceProfile, LinkProfile, Profile
 from rho.backend.graph.bind import BoundGraph
 from rho.backend.graph.phases import AxisKind, LibraryPhase, Phase, Structured
 from rho.backend.run.cpu import CpuBackend
-from rho.backend.run.executor import Limits, execute_plan
+from rho.backend.run.distributed import Pace
+from rho.backend.run.executor import execute_plan
 from rho.backend.schedule.facts.sharding import (
     Cut,
     box_of,
@@ -64,7 +65,7 @@ def split(bound: BoundGraph, count: int) -> tuple[ProgramProblem, Plan]:
 
 
 def run(plan: Plan, bound: BoundGraph, **inputs: np.ndarray):  # type: ignore[no-untyped-def, type-arg]
-    return execute_plan(plan, bound, inputs, {d.id: CpuBackend() for d in plan.devices}, limits=Limits.ENFORCED)
+    return execute_plan(plan, bound, inputs, {d.id: CpuBackend() for d in plan.devices}, pace=Pace.SIMULATED)
 
 
 def steps(plan: Plan, kind: type) -> list:  # type: ignore[type-arg]

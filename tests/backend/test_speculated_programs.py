@@ -16,7 +16,8 @@ from rho.backend.graph.bind import BoundGraph
 from rho.backend.graph.phases import Branch, Phase, Structured
 from rho.backend.graph.verify import verify as verify_graph
 from rho.backend.run.cpu import CpuBackend
-from rho.backend.run.executor import Limits, execute_plan
+from rho.backend.run.distributed import Pace
+from rho.backend.run.executor import execute_plan
 from rho.backend.run.machine import Results
 from rho.backend.schedule.facts.sharding import Cut
 from rho.backend.schedule.plan.model import BranchStep, Plan, RunStep, TransferStep, WaitStep
@@ -82,7 +83,7 @@ def planned(block: str, text: str = CHOICE, given: object = ticks) -> Planned:
 
 
 def run(plan: Plan, bound: BoundGraph, own: dict[str, np.ndarray]) -> Results:
-    return execute_plan(plan, bound, own, {d.id: CpuBackend() for d in plan.devices}, limits=Limits.ENFORCED)
+    return execute_plan(plan, bound, own, {d.id: CpuBackend() for d in plan.devices}, pace=Pace.SIMULATED)
 
 
 def same(found: Results, alone: Results) -> bool:

@@ -8,7 +8,8 @@ import pytest
 from rho import backend
 from rho.backend.devices.shipped import load_profile
 from rho.backend.run.cpu import CpuBackend
-from rho.backend.run.executor import Limits, execute_plan
+from rho.backend.run.distributed import Pace
+from rho.backend.run.executor import execute_plan
 from rho.backend.run.machine import Results
 from rho.backend.schedule.plan.model import BranchStep, Plan, RunStep, TransferStep, WaitStep
 from rho.backend.schedule.program.planning import Planned, plan_program
@@ -41,7 +42,7 @@ def planned(text: str, block: str, data: dict[str, np.ndarray], devices: str = "
     found = plan_program(checked.core, bound, load_profile(devices), budget=FAST)
     own = {name: data[name] for name in named}
     here = {device.id: CpuBackend() for device in found.plan.devices}
-    results = execute_plan(found.plan, bound, own, here, limits=Limits.ENFORCED)
+    results = execute_plan(found.plan, bound, own, here, pace=Pace.SIMULATED)
     assert same(results, backend.execute(backend.plan(bound), bound, own))
     return found
 
