@@ -13,6 +13,7 @@ from ..cli.exits import Exit
 from ..cli.requests import permissions_of, request_of
 from ..cli.results import print_json, wants_json
 from ..cli.sources import EVAL, read_source
+from ..display.progress import RunProgress
 from ..execution.running import Report, run_program
 from ..execution.watching import StageTimes
 from ..session import Session
@@ -39,13 +40,8 @@ def run(arguments: Arguments, console: Console) -> Exit:
     if text == "-":
         text = console.read_input()
     source, verify, json, times = Source(EVAL, text), arguments.has("--verify"), wants_json(arguments), StageTimes()
-    if console.has_lines:
-        from ..display.progress import RunProgress
-
-        with RunProgress(console, times) as watch:
-            report = run_program(source, session, request, verify=verify, watch=watch, json=json)
-    else:
-        report = run_program(source, session, request, verify=verify, watch=times, json=json)
+    with RunProgress(console, times) as watch:
+        report = run_program(source, session, request, verify=verify, watch=watch, json=json)
     for line in times.lines() if console.volume is Volume.VERBOSE else ():
         console.note(line)
     remarks = habits_told.notes(source, report.diagnostics)
