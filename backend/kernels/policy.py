@@ -115,7 +115,7 @@ def is_worth(code: Code, nanoseconds: float) -> bool:
         if is_stored(code):
             return True
         with contextlib.suppress(RuntimeError):  # no more threads: it is compiled when it would have paid
-            threading.Thread(target=as_now(address_of), args=(code,)).start()
+            threading.Thread(target=as_now(address_of), args=(code,), name="rho code").start()
     return False
 
 

@@ -118,6 +118,15 @@ class Cells:
     most: int
 
 
+@contextmanager
+def together(b: Builder, cells: Index, most: int) -> Iterator[tuple[Index, Cells]]:
+    """Cells, so many at once: where those at hand begin."""
+    with b.loop(LoopKind.SERIAL, (ZERO,), (cells,), step=most) as tile:
+        left = b.number(plus(cells, times(at(tile.index), -1)))
+        count = b.apply("min", (left, b.constant(Kind.I64, most)), Kind.I64, Kind.I64)
+        yield at(tile.index), Cells(at(count), most)
+
+
 def ordered(b: Builder, sums: Sequence[Sum], length: Index, items: Callable[[Index], Items],
             give: Callable[[Index, Sequence[str]], None], cells: Cells | None = None, most: int = MOST
             ) -> None:  # fmt: skip

@@ -20,9 +20,9 @@ from ....typechecker.scalars import is_ordered, may_fail
 from ...kernels.ir import BLOCK, Apply, Form, Kernel, kind_of
 from ...kernels.llvm_leaf import vector_bytes
 from ..builder import at
-from ..ir import ZERO, Index, LoopKind, Program, plus, times
+from ..ir import ZERO, Index, LoopKind, Program, plus
 from ..llvm import llvm_text
-from ..orders import MOST, Cells, Items, Sum, from_the_right, ordered
+from ..orders import MOST, Items, Sum, from_the_right, ordered, together
 from ..reducing import entry, joined, outcome
 from .kernel_items import KernelItems
 
@@ -138,12 +138,9 @@ class Lowering(KernelItems):
 
     def across(self, point: Sequence[Index]) -> None:
         """Reductions of columns, so many at once."""
-        b, kernel, cells = self.b, self.kernel, at(self.sizes[-2])
+        b, kernel = self.b, self.kernel
         most = min(_TILE, 2 * _TILE >> (len(kernel.results) - 1).bit_length())
-        with b.loop(LoopKind.SERIAL, (ZERO,), (cells,), step=most) as tile:
-            start = at(tile.index)
-            left = b.number(plus(cells, times(start, -1)))
-            count = at(b.apply("min", (left, b.constant(Kind.I64, most)), Kind.I64, Kind.I64))
+        with together(b, at(self.sizes[-2]), most) as (start, cells):
 
             def items(cell: Index) -> Items:
                 here, column = [*point, plus(start, cell)], dict(self.known)
@@ -159,7 +156,7 @@ class Lowering(KernelItems):
             def give(cell: Index, totals: Sequence[str]) -> None:
                 self.give([*point, plus(start, cell)], totals)
 
-            ordered(b, self.sums, at(self.sizes[-1]), items, give, Cells(count, most))
+            ordered(b, self.sums, at(self.sizes[-1]), items, give, cells)
 
     def in_registers(self, entry: Sequence[str], lower: Index, upper: Sequence[Index], items: Callable[[Index], Sequence[str]]
                      ) -> list[str]:  # fmt: skip

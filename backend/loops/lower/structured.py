@@ -20,8 +20,8 @@ from ...graph.phases import PLACES, Affine, AxisKind, Projection, Read, ReadNode
 from ...kernels.build import Body, bits_of, build_body
 from ...kernels.ir import Accumulator, Apply, Argument, Coordinate, Literal, Load
 from ..builder import at, power
-from ..ir import ZERO, Index, LoopKind, plus, times
-from ..orders import MOST_UNROLLED, Cells, Items, Sum, from_the_right, of_any_length, ordered, unrolled
+from ..ir import ZERO, Index, LoopKind, plus
+from ..orders import MOST_UNROLLED, Items, Sum, from_the_right, of_any_length, ordered, together, unrolled
 from ..reducing import entry, joined, outcome
 from .projections import indices_of
 from .values import Check, Place, Registers, Scope, Unsupported, Where
@@ -217,10 +217,7 @@ class _Nest:
         sums = [Sum(part.kind, part.reduction or "") for part in self.parts]
         if any(s.function not in ("add", "mul") or not s.kind.is_float for s in sums):
             raise Unsupported("an ordered sum beside another reduction")
-        tile = loops.enter_context(self.b.loop(LoopKind.SERIAL, (ZERO,), (extent,), step=_CELLS))
-        start = at(tile.index)
-        count = at(self.b.number(plus(extent, times(start, -1))))
-        capped = at(self.b.apply("min", (self.b.number(count), self.b.constant(Kind.I64, _CELLS)), Kind.I64, Kind.I64))
+        start, cells = loops.enter_context(together(self.b, extent, _CELLS))
         most = self.scope.most(size)
 
         def items(cell: Index) -> Items:
@@ -230,14 +227,14 @@ class _Nest:
             self.give([*point, plus(start, cell)], registers)
 
         def nothing() -> None:
-            with self.b.range(LoopKind.VECTOR, capped) as cell:
+            with self.b.range(LoopKind.VECTOR, cells.count) as cell:
                 give(at(cell.index), [self.b.constant(s.kind, s.of_nothing) for s in sums])
 
         if most <= 0:
             nothing()
             return
         with self.b.block() as there:
-            ordered(self.b, sums, self.extents[-1], items, give, Cells(capped, _CELLS), most)
+            ordered(self.b, sums, self.extents[-1], items, give, cells, most)
         if size.constant is not None:
             self.b.statements += there
             return

@@ -22,7 +22,6 @@ from typing import Final
 
 from ....typechecker.elements import Kind
 from ..affine import Facts, facts_of
-from ..check import accesses, apart
 from ..definitions import Definitions
 from ..forms import minus
 from ..ir import (
@@ -45,7 +44,7 @@ from ..ir import (
     walk,
     within,
 )
-from .rewriting import Names, copied, fails, stored_views
+from .rewriting import Names, copied, fails, is_independent, stored_views
 
 _STRETCH: Final = 8
 """Iterations between two looks at whether anything changes, a power of two."""
@@ -102,7 +101,11 @@ class _Interchanging:
     def loop(self, loop: For, facts: Facts) -> Sequence[Statement]:
         try:
             nest = self.nest(loop)
-            self.independent(nest, facts.within(loop))
+            inside = facts.within(loop)
+            for own in nest.loops:
+                if not is_independent(own, inside):
+                    raise _NotOne
+                inside = inside.within(own)
             made = self.interchanged(loop, nest, self.cells(nest, loop))
         except _NotOne:
             return [replace(loop, body=self.block(loop.body, facts.within(loop)))]
@@ -135,17 +138,6 @@ class _Interchanging:
 
     def expanded(self, forms: Sequence[Index]) -> tuple[Index, ...]:
         return tuple(map(self.definitions.expand, forms))
-
-    def independent(self, nest: _Nest, facts: Facts) -> None:
-        """Do points touch only items of their own?"""
-        for loop in nest.loops:
-            facts, touched, inner = facts.within(loop), accesses(loop.body, facts.within(loop)), frozenset(within(loop))
-            for store in touched:
-                if not isinstance(store.node, Store):
-                    continue
-                others = [other for other in touched if other.node.view == store.node.view]
-                if not all(apart(store, other, loop, inner) and apart(other, store, loop, inner) for other in others):
-                    raise _NotOne
 
     def cells(self, nest: _Nest, around: For) -> list[_Cell]:
         """What a point hands on."""

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from ..check import may_fail
+from ..affine import Facts
+from ..check import accesses, apart, may_fail
 from ..forms import substitute
 from ..ir import (
     Apply,
@@ -27,6 +28,7 @@ from ..ir import (
     defined_within,
     index,
     walk,
+    within,
 )
 from ..ir import stored_views as stored_by
 
@@ -148,6 +150,16 @@ def stored_views(body: Iterable[Statement]) -> set[str]:
 def fails(body: tuple[Statement, ...]) -> bool:
     """May a block leave the program?"""
     return any(isinstance(s, Fail | Call) or (isinstance(s, Apply) and may_fail(s)) for s in walk(body))
+
+
+def is_independent(loop: For, facts: Facts) -> bool:
+    """Does no iteration of a loop touch what another one stores?"""
+    touched, inner = accesses(loop.body, facts.within(loop)), frozenset(within(loop))
+    return all(
+        apart(store, other, loop, inner) and apart(other, store, loop, inner)
+        for store in touched if isinstance(store.node, Store)
+        for other in touched if other.node.view == store.node.view
+    )  # fmt: skip
 
 
 def statements(body: tuple[Statement, ...]) -> int:

@@ -11,11 +11,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..affine import Facts, facts_of
-from ..check import Access, accesses, apart
 from ..definitions import Definitions
 from ..forms import coefficient
 from ..ir import Fail, For, If, Load, LoopKind, Program, Statement, Store, within
-from .rewriting import fails
+from .rewriting import fails, is_independent
 
 
 def run(program: Program) -> Program:
@@ -54,8 +53,7 @@ class _Vectorising:
         is_plain = loop.kind is LoopKind.SERIAL and not loop.carried and loop.until is None and loop.step == 1
         if not is_plain or fails(loop.body) or not self.lies_along(loop):
             return loop
-        touched = accesses(loop.body, facts.within(loop))
-        if not self.is_independent(loop, touched):
+        if not is_independent(loop, facts):
             return loop
         self.has_found = True
         return replace(loop, kind=LoopKind.VECTOR)
@@ -77,11 +75,3 @@ class _Vectorising:
         if not steps or not any(steps):
             return None if data else 0
         return steps[-1] if view.unit and not data and not any(steps[:-1]) and abs(steps[-1]) == 1 else None
-
-    def is_independent(self, loop: For, touched: list[Access]) -> bool:
-        inner = frozenset(within(loop))
-        return all(
-            apart(store, other, loop, inner) and apart(other, store, loop, inner)
-            for store in touched if isinstance(store.node, Store)
-            for other in touched if other.node.view == store.node.view
-        )  # fmt: skip
