@@ -4,8 +4,9 @@ from .filling import bytes_of
 from .memory import reading_bytes, writing_bytes
 from .npy_rows import NpySource
 from .reading import READABLE, Wanted, check_declared, check_range, located, read_shape, read_values, split_member
+from .row_sink import RowSink
 from .rows import RowSource, row_source
-from .sinks import RowSink, sink_type
+from .sinks import sink_type
 from .writing import WRITABLE, Prepared, check_writable, prepare_table, prepare_values, write_together, write_values
 
 __all__ = [

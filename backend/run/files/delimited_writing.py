@@ -18,6 +18,7 @@ from ....typechecker.elements import Kind
 from ..text import shortest_f32
 from .blocks import ITEMS, blocks_of, characters_of
 from .content import suffix_of
+from .filling import new_array
 from .ordered_rows import OrderedSink
 from .trouble import FileTrouble
 
@@ -51,7 +52,10 @@ class TextSink(OrderedSink):
             self.file.write(text.encode("utf-8"))
 
     def finish(self) -> None:
-        """Every line has been written."""
+        assert self.file is not None, "it has begun"
+        if not self.came:  # a header tells how many columns have no rows
+            self.append(new_array(self.shape, self.kind))
+        self.file.close()
 
 
 def require_table(kind: Kind, shape: tuple[int, ...]) -> None:

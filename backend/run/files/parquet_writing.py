@@ -124,10 +124,10 @@ class ParquetSink(OrderedSink):
     def require(self) -> None:
         require_storable(self.kind, self.shape)
 
-    def begin(self) -> None:
+    def prepare(self) -> None:
         import numpy
 
-        OrderedSink.begin(self)
+        OrderedSink.prepare(self)
         names = [self.name] if len(self.shape) == 1 else [f"column{place}" for place in range(self.shape[1])]
         self._groups = _Groups(self.file, [(column, self.kind, Form.ITEM) for column in names])
         self._waiting = numpy.empty((self._groups.rows, len(names)), NUMPY_NAMES[self.kind])
@@ -141,9 +141,11 @@ class ParquetSink(OrderedSink):
                 self._flush()
 
     def finish(self) -> None:
+        assert self.file is not None, "it has begun"
         if self._count:
             self._flush()
         self._groups.close()
+        self.file.close()
 
     def _flush(self) -> None:
         self._groups.write(list(self._waiting[: self._count].T))

@@ -35,13 +35,13 @@ from . import npy, npz, parquet, plain, png, zarr_store
 from .columns import Table
 from .content import Content, suffix_of
 from .conversions import Column
+from .delimited_writing import DELIMITERS
 from .records import Place
 from .trouble import FileTrouble, damaged, disagrees, system_errors
 
 READABLE: Final = (".npy", ".npz", ".csv", ".tsv", ".png", ".txt", ".parquet", ".zarr")
 _WITH_MEMBERS: Final = re.compile(r"(?i)(.*\.(?:npz|parquet|zarr|zarr\.zip|csv|tsv)):(.*)", re.DOTALL)
 _WIDEST: Final = 16  # bytes of an item
-DELIMITERS: Final = {".csv": ",", ".tsv": "\t"}
 _WITH_CLAUSES: Final = (".csv", ".tsv", ".parquet")
 
 

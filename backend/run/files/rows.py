@@ -11,10 +11,11 @@ from ....lang.reading_clauses import AS_WRITTEN
 from ....typechecker.elements import Kind
 from . import columns, npz, parquet, zarr_store
 from .content import Content, suffix_of
+from .delimited_writing import DELIMITERS
 from .filling import bytes_of
 from .in_order import Blocks, InOrder
 from .npy_rows import npy_source
-from .reading import DELIMITERS, Wanted, column_of, content_of, split_member, table_of
+from .reading import Wanted, column_of, content_of, split_member, table_of
 from .records import Place
 
 _BLOCK: Final = 1 << 20

@@ -1,34 +1,27 @@
-"""Outputs that can be written a slab at a time, and how.
+"""Which outputs can be written a slab at a time: the sink of each format.
 
-A sink is a new file of items of `kind`, written slab by slab: `begin`, `put(slab, axis, first)`, `end`, or `discard`.  It has the
-type and shape of a value, and no data.  The sink's class states `beside`, the bytes of memory that writing takes, and `any_axis`:
-whether slabs may be along any axis in any order, or are rows in order.
-
-Neighbours: `placed_rows`, `ordered_rows` (the ways); `backend.run.streams` writes so; `writing` writes whole; `rows` reads.
+Neighbours: `row_sink`, `placed_rows`, `ordered_rows`; `backend.run.streams` writes so; `writing` writes whole; `rows` reads.
 """
 
 from __future__ import annotations
 
-from typing import Final, TypeAlias
+from typing import Final
 
 from ....lang.reading_clauses import AS_WRITTEN, Reading
 from ....typechecker.elements import Kind
 from .content import suffix_of
 from .delimited_writing import TextSink
 from .npy_rows import NpySink
-from .ordered_rows import OrderedSink
 from .parquet_writing import ParquetSink
-from .placed_rows import PlacedSink
+from .row_sink import RowSink
 from .zarr_writing import ZarrSink
 
-RowSink: TypeAlias = PlacedSink | OrderedSink
-
-_OF_NUMBERS: Final[dict[str, type[PlacedSink] | type[OrderedSink]]] = {
+_OF_NUMBERS: Final[dict[str, type[RowSink]]] = {
     ".csv": TextSink, ".tsv": TextSink, ".parquet": ParquetSink, ".zarr": ZarrSink,
 }  # fmt: skip
 
 
-def sink_type(path: str, kind: Kind, reading: Reading) -> type[PlacedSink] | type[OrderedSink] | None:
+def sink_type(path: str, kind: Kind, reading: Reading) -> type[RowSink] | None:
     """What takes the rows of an output to a file of this name; None where its format takes it only as a whole."""
     suffix = suffix_of(path)
     if reading != AS_WRITTEN:

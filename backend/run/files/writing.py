@@ -32,7 +32,7 @@ from .content import suffix_of
 from .dates import texts_of
 from .delimited_writing import Column
 from .reading import located
-from .sinks import RowSink
+from .row_sink import RowSink
 from .trouble import FileTrouble
 
 WRITABLE: Final = (".npy", ".csv", ".tsv", ".parquet", ".zarr.zip", ".png", ".txt", ".json")

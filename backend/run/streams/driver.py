@@ -26,8 +26,8 @@ from ...schedule.streams.planning import MOST_KINDS, tiles_of
 from ...schedule.streams.tiles import State, Tile, key_of, tile_of
 from ..files.filling import new_array
 from ..files.reading import located
+from ..files.row_sink import RowSink
 from ..files.rows import RowSource
-from ..files.sinks import RowSink
 from ..files.trouble import FileTrouble
 from ..files.writing import system_trouble
 from ..machine import Action, Machine, Progress, Shown
