@@ -13,7 +13,7 @@ from ..lang.source import Source
 from .core_blocks import Core
 from .display import show_type
 from .elaborate.context import leaves
-from .elaborate.environment import FUNCTIONS, FunctionValue, Module, OperatorValue, is_function
+from .elaborate.environment import FunctionValue, Module, OperatorValue
 from .elaborate.programs import Elaborated, elaborate
 from .elaborate.sites import Memory, Reach
 from .operands import Operand, TupleOperand, Value
@@ -47,7 +47,7 @@ class CheckResult:
                 found[name] = "module"
             elif isinstance(entry, OperatorValue):
                 found[name] = "operator"
-            elif is_function(entry):
+            elif isinstance(entry, FunctionValue):
                 found[name] = "function"
         return found
 
@@ -74,7 +74,7 @@ class CheckResult:
         return {
             name: self._signatures_of(name, entry)
             for name, entry in self.elaborated.names.items()
-            if isinstance(entry, FUNCTIONS)
+            if isinstance(entry, FunctionValue)
         }
 
     def instances(self) -> Mapping[str, tuple[tuple[str, Instance], ...]]:
@@ -84,7 +84,7 @@ class CheckResult:
 
         found: dict[str, tuple[tuple[str, Instance], ...]] = {}
         for name, entry in self.elaborated.names.items():
-            if isinstance(entry, FUNCTIONS):
+            if isinstance(entry, FunctionValue):
                 made = instances(self.elaborated.context, entry)
                 found[name] = tuple([(show_instance(name, one.arguments, one.results, one.facts), one) for one in made])
         return found
@@ -95,7 +95,7 @@ class CheckResult:
         entry = self.elaborated.names.get(name)
         if entry is None:
             return ()
-        if isinstance(entry, FUNCTIONS):
+        if isinstance(entry, FunctionValue):
             return self._signatures_of(name, entry) or (f"{name} : {GENERIC}",)
         values = {x.value for x in leaves(entry)} if isinstance(entry, (Operand, TupleOperand)) else set()
         found = tuple([quantity.line() for quantity in self.quantities() if quantity.name == name and quantity.value in values])

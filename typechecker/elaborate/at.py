@@ -7,9 +7,8 @@ from ...lang.source import Span
 from ..core import MaskUpdate, Update
 from ..display import show_type
 from ..elements import Kind, held
-from ..obligations import Obligation, Relation, SizeFact
 from ..operands import Operand, TupleOperand, Value
-from ..rules.common import common, is_boolean, joint_element, reshaped
+from ..rules.common import common, is_boolean, joint_element, require_equal, reshaped
 from ..rules.index import index_operand, select_at
 from ..sizes import product
 from ..types import ArrayType
@@ -80,8 +79,7 @@ def _masked(ctx: Context, change: FunctionValue | Operand, mask: Operand, x: Ope
     if mask.type.rank > x.type.rank:
         return ctx.error(Code.E101, f"this mask has rank {mask.type.rank}, but the array only {x.type.rank}", span)
     for axis, (a, b) in enumerate(zip(mask.type.shape, x.type.shape, strict=False)):
-        fact = SizeFact(Relation.EQUAL, b, a)
-        if not ctx.builder.require(Obligation(fact, Code.E101, span, f"axis {axis} of the mask is {a} long, of the array {b}")):
+        if not require_equal(ctx.builder, b, a, Code.E101, span, f"axis {axis} of the mask is {a} long, of the array {b}"):
             return ctx.builder.poison(span)
     if isinstance(change, Operand) and change.type.rank == 0:
         pair = _promoted(ctx, x, change, span)

@@ -182,18 +182,6 @@ FunctionValue: TypeAlias = (
     | BrokenFunction
 )
 
-FUNCTIONS = (
-    PrimitiveFunction,
-    DfnFunction,
-    SignedFunction,
-    ForkFunction,
-    AtopFunction,
-    DerivedFunction,
-    BoundFunction,
-    BrokenFunction,
-)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class OperatorValue:
     """A user operator with what it captures."""
@@ -201,8 +189,3 @@ class OperatorValue:
     span: Span
     node: tree.OperatorDfn
     home: Frame
-
-
-def is_function(value: object) -> bool:
-    """Is an operand a function rather than an array or a tuple?"""
-    return isinstance(value, FUNCTIONS)

@@ -15,9 +15,8 @@ from ...lang.source import Span
 from ..core import Slice, Update
 from ..display import show_type
 from ..elements import held
-from ..obligations import Obligation, Relation, SizeFact
 from ..operands import Operand, TupleOperand, Value
-from ..rules.common import common, item_of, joint_element
+from ..rules.common import common, item_of, joint_element, require_equal
 from ..rules.index import Position, index_operand, select_at
 from ..sizes import ZERO, Size, number
 from ..types import ArrayType
@@ -141,8 +140,7 @@ def fits_selection(ctx: Context, new: Operand, shape: Sequence[Size], span: Span
         ctx.error(Code.E101, message, span, label=show_type(new.type))
         return False
     for a, b in zip(shape, new.type.shape, strict=True):
-        fact = SizeFact(Relation.EQUAL, a, b)
-        if not ctx.builder.require(Obligation(fact, Code.E101, span, f"{a} places are replaced by {b} values")):
+        if not require_equal(ctx.builder, a, b, Code.E101, span, f"{a} places are replaced by {b} values"):
             return False
     return True
 

@@ -12,6 +12,7 @@ from ..core import KeyReduce, Spread
 from ..display import show_type
 from ..obligations import Obligation, Relation, SizeFact
 from ..operands import Operand, TupleOperand, Value
+from ..rules.common import require_equal
 from ..rules.index import index_operand
 from ..sizes import ZERO, Size
 from ..types import ArrayType
@@ -68,8 +69,7 @@ def _bins(ctx: Context, function: PrimitiveFunction, bins: Size, indices: Operan
         scalar = values
         values = ctx.builder.emit(lambda result: Spread(result, scalar.value, ()), ArrayType(scalar.type.element, shape), span)
     for axis, (a, b) in enumerate(zip(shape, values.type.shape, strict=False)):
-        fact = SizeFact(Relation.EQUAL, a, b)
-        if not ctx.builder.require(Obligation(fact, Code.E101, span, f"axis {axis} of the keys is {a} long, of the values {b}")):
+        if not require_equal(ctx.builder, a, b, Code.E101, span, f"axis {axis} of the keys is {a} long, of the values {b}"):
             return ctx.builder.poison(span)
     fold = scalar_fold(ctx, function, values, span)
     if not isinstance(fold, ScalarFold):

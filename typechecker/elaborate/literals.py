@@ -68,10 +68,8 @@ def system_name(ctx: Context, node: tree.SystemName, frame: Frame) -> Operand:
             characters = DIGITS
         case "⎕nan":
             return ctx.builder.literal((math.nan,), ArrayType(Element(Kind.F64, weak=True), ()), node.span)
-        case "⎕IO":
-            return literal(ctx, (frame.file.index_origin,), (), node.span)
         case _:
-            return ctx.error(Code.E001, f"unknown system name `{node.name}`", node.span)
+            return literal(ctx, (frame.file.index_origin,), (), node.span)
     return ctx.builder.literal(tuple(characters), ArrayType(Element(Kind.CHAR), (size(len(characters)),)), node.span)
 
 

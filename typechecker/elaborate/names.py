@@ -10,7 +10,7 @@ from ...lang.definitions import Argument
 from ...lang.diagnostics import Label
 from ..operands import Operand, TupleOperand, Value
 from .context import Context
-from .environment import FUNCTIONS, BrokenFunction, Entry, Frame, FunctionValue, Missing, Module, OperatorValue
+from .environment import BrokenFunction, Entry, Frame, FunctionValue, Missing, Module, OperatorValue
 
 _Name: TypeAlias = tree.Name | tree.FunctionName | tree.OperatorName
 _Member: TypeAlias = tree.Member | tree.FunctionMember | tree.OperatorMember
@@ -25,7 +25,7 @@ def array_entry(ctx: Context, node: tree.Name | tree.Member, frame: Frame) -> Va
 def function_entry(ctx: Context, node: tree.FunctionName | tree.FunctionMember, frame: Frame) -> FunctionValue:
     """The function that a name stands for."""
     entry = _entry(ctx, node, frame)
-    if isinstance(entry, FUNCTIONS):
+    if isinstance(entry, FunctionValue):
         return entry
     _unusable(ctx, node, entry)
     return BrokenFunction(node.span)

@@ -21,7 +21,7 @@ from ..types import ArrayType
 from .compose import as_function
 from .context import Context, is_poisoned, leaves, rebuild
 from .dfns import condition_operand
-from .environment import BoundFunction, DerivedFunction, FunctionValue, is_function
+from .environment import BoundFunction, DerivedFunction, FunctionValue
 from .states import Stable, Unstable, changing, stabilise
 from .values import cast
 
@@ -86,7 +86,7 @@ def _prepared(
 def _trips(ctx: Context, derived: DerivedFunction, span: Span) -> Trips | None:
     """The trip count and stopping condition of the right operand (E601)."""
     operand = derived.operands[1]
-    if is_function(operand):
+    if isinstance(operand, FunctionValue):
         ctx.error(
             Code.E601,
             "a loop needs a bound: `f⍣g` may never end",

@@ -26,7 +26,6 @@ from .environment import BrokenFunction, Entry, FileContext, Frame, Module
 from .reach import reach_of
 from .replaying import TYPES, Done, Recording, replay
 from .sites import Memory, Site, Sites, fixed
-from .type_expressions import DeclaredType, TupleType
 from .unseen import without_unseen
 
 
@@ -307,8 +306,6 @@ def _statement(
             _use(run, statement, frame)
         case program_tree.Schedule():
             run.schedules.append(statement)
-        case tree.Guard():
-            ctx.error(Code.E017, "a guard belongs inside `{}`", statement.span)
     return None
 
 
@@ -376,13 +373,3 @@ def module_names(load: Load, exports: Exports, path: str, importer: str) -> Mapp
         exports[source.name] = {}
         exports[source.name] = parser.parse(source, modules=lambda inner: module_names(load, exports, inner, source.name)).names
     return exports[source.name]
-
-
-def type_of(value: Value) -> DeclaredType:
-    """The type of a value, tuples included."""
-    if isinstance(value, Operand):
-        return value.type
-    items: list[DeclaredType] = []
-    for item in value.items:
-        items.append(type_of(item))
-    return TupleType(tuple(items))

@@ -20,23 +20,7 @@ from .environment import (
     FunctionValue,
     OperatorValue,
     PrimitiveFunction,
-    is_function,
 )
-
-_FUNCTION_NODES = (
-    tree.Primitive,
-    tree.FunctionName,
-    tree.FunctionMember,
-    tree.Dfn,
-    tree.Fork,
-    tree.Atop,
-    tree.Derived,
-    tree.OperatorCall,
-)
-
-
-def is_function_node(node: tree.Function | tree.Expression) -> bool:
-    return isinstance(node, _FUNCTION_NODES)
 
 
 def function(ctx: Context, node: tree.Function, frame: Frame, name: str = "") -> FunctionValue:
@@ -96,8 +80,8 @@ def _derived(ctx: Context, node: tree.Derived, frame: Frame) -> FunctionValue:
         extras: list[FunctionValue | Value] = []
         until: FunctionValue | None = None
         for extra in head.operands[1:]:
-            if isinstance(extra, tree.Tuple) and is_function_node(extra.items[-1]):  # `(n ⋄ p)`
-                until = function(ctx, extra.items[-1], frame)  # type: ignore[arg-type]
+            if isinstance(extra, tree.Tuple) and isinstance(extra.items[-1], tree.Function):  # `(n ⋄ p)`
+                until = function(ctx, extra.items[-1], frame)
                 extra = extra.items[0]
             extras.append(operand(ctx, extra, frame))
         chain.append((head, axis, extras, until))
@@ -111,9 +95,9 @@ def _derived(ctx: Context, node: tree.Derived, frame: Frame) -> FunctionValue:
 
 def operand(ctx: Context, node: tree.Function | tree.Expression, frame: Frame) -> FunctionValue | Value:
     """An operand of an operator or the left tine of a train."""
-    if is_function_node(node):
-        return function(ctx, node, frame)  # type: ignore[arg-type]
-    value: Value = ctx.expression(ctx, node, frame)  # type: ignore[arg-type]
+    if isinstance(node, tree.Function):
+        return function(ctx, node, frame)
+    value: Value = ctx.expression(ctx, node, frame)
     if isinstance(value, Operand):
         ctx.builder.wording.add(value.value, node.span)
     return value
@@ -153,7 +137,7 @@ def _operator_call(ctx: Context, node: tree.OperatorCall, frame: Frame, name: st
     if len(operands) != wanted:
         ctx.error(Code.E130, f"this operator takes {wanted} operand{'s' if wanted > 1 else ''}, got {len(operands)}", node.span)
         return BrokenFunction(node.span)
-    classes = [NameClass.FUNCTION if is_function(x) else NameClass.ARRAY for x in operands]
+    classes = [NameClass.FUNCTION if isinstance(x, FunctionValue) else NameClass.ARRAY for x in operands]
     dfn, problems = binder.bind_operator(found.node, classes[0], classes[1] if wanted == 2 else None)
     for problem in problems:
         ctx.builder.report(problem)

@@ -6,13 +6,14 @@ obligation when the argument is held against the declared type (`signatures`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 
 from ...lang.codes import Code
 from ...lang.records import dataclass
 from ...lang.source import Span
 from ...lang.type_tree import (
+    ArrayTypeExpression,
     BoundedSize,
     ElementName,
     ShapeItem,
@@ -27,7 +28,7 @@ from ...lang.type_tree import (
 from ..elements import Element, promote, strong
 from ..obligations import Obligation, Relation, SizeFact
 from ..operands import Operand, TupleOperand, Value
-from ..sizes import Size, SizeVariable, capacity, quotient, variable
+from ..sizes import ZERO, Size, SizeVariable, capacity, quotient, variable
 from .context import Context
 from .type_expressions import KINDS
 
@@ -133,6 +134,19 @@ def bind_bounds(node: TypeExpression, value: Value, bindings: Bindings) -> None:
                 bind_bounds(part, item, bindings)
     elif node.element.name == "idx" and isinstance(value, Operand) and value.type.element.below is not None:
         _bind_size(node.element.args[0], value.type.element.below, bindings)
+
+
+def sizes_bound_by(parameters: Sequence[ArrayTypeExpression]) -> frozenset[str]:
+    """The sizes that arguments of these types bind, whatever they are."""
+    bindings = Bindings({})
+    for array in parameters:
+        for part in (*array.shape, *(array.element.args if array.element.name == "perm" else ())):
+            _bind_size(part, ZERO, bindings)
+    bind_caps(bindings)
+    for array in parameters:
+        if array.element.name == "idx":
+            _bind_size(array.element.args[0], ZERO, bindings)
+    return frozenset(bindings.sizes)
 
 
 def _bind_size(node: ShapeItem, size: Size, bindings: Bindings) -> None:

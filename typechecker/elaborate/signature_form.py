@@ -1,8 +1,5 @@
 """What a signature says by itself: its parameters, variables and classes, and whether its arguments determine every size.
 
-A size is determined where it stands alone as an axis, in `(c×n)+c'` and `(c×n)-c'`, in `k≤n`, and as the n of `idx<n>` and
-`perm<n>`.
-
 Neighbours: `definitions` checks bodies against signatures; `signatures` binds the same forms at calls.
 """
 
@@ -17,15 +14,14 @@ from ...lang.type_tree import (
     BoundedSize,
     ElementName,
     Parameter,
-    ShapeItem,
     ShapeVariable,
     SizeCall,
     SizeExpression,
     SizeName,
-    SizeNumber,
     TypeExpression,
 )
 from .context import Context
+from .signature_binding import sizes_bound_by
 from .type_expressions import KINDS, meant_element, refuse_element
 
 CLASSES = frozenset({"num", "real", "int", "ord"})
@@ -116,48 +112,7 @@ def undetermined(ctx: Context, size: SizeName | BoundedSize) -> None:
 
 def determined(signature: program_tree.Signature) -> frozenset[str]:
     """The sizes that the arguments determine."""
-    found: set[str] = set()
-    for array in parameter_arrays(signature):
-        for part in (*array.shape, *(array.element.args if array.element.name == "perm" else ())):
-            _bind(part, found)
-    for array in parameter_arrays(signature):
-        if array.element.name == "idx":
-            _bind(array.element.args[0], found)
-    return frozenset(found)
-
-
-def _bind(part: ShapeItem, found: set[str]) -> None:
-    match part:
-        case SizeName():
-            found.add(part.name)
-        case BoundedSize():
-            found.add(part.name)
-            _bind(part.bound, found)
-        case SizeCall():
-            unknown = [size.name for size in sizes_of(part) if size.name not in found]
-            if len(unknown) == 1 and _is_linear(part, unknown[0], found):
-                found.add(unknown[0])
-        case _:
-            pass
-
-
-def _is_linear(node: SizeExpression, name: str, found: Collection[str]) -> bool:
-    """`(c×n)+c'` or `(c×n)-c'` in the one unknown name."""
-    match node:
-        case SizeName():
-            return node.name == name
-        case SizeCall(function="+", args=(a, b)):
-            return any(_is_linear(x, name, found) and _is_known(y, found) for x, y in ((a, b), (b, a)))
-        case SizeCall(function="-", args=(a, b)):
-            return _is_linear(a, name, found) and _is_known(b, found)
-        case SizeCall(function="×", args=(a, b)):
-            return any(_is_linear(x, name, found) and isinstance(y, SizeNumber) and y.value > 0 for x, y in ((a, b), (b, a)))
-        case _:
-            return False
-
-
-def _is_known(node: SizeExpression, found: Collection[str]) -> bool:
-    return isinstance(node, SizeNumber) or (isinstance(node, SizeName) and node.name in found)
+    return sizes_bound_by(parameter_arrays(signature))
 
 
 def bounded_sizes(array: ArrayTypeExpression) -> list[BoundedSize]:

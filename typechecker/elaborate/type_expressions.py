@@ -198,10 +198,11 @@ def declared(ctx: Context, node: TypeExpression, names: Names) -> DeclaredType |
     return ArrayType(element, tuple(shape))
 
 
-def facts(ctx: Context, nodes: Sequence[Fact], names: Names) -> Iterator[tuple[SizeFact, Span]]:
+def facts(ctx: Context, nodes: Sequence[Fact], names: Names, *, quietly: bool = False) -> Iterator[tuple[SizeFact, Span]]:
     """The facts about sizes of a `where` (element classes are not among them), one at a time for the caller to state.
 
     The order in which they are written means nothing: a fact whose sizes need another one (`2∣k-1` needs `k≥1`) comes after it.
+    `quietly`: what cannot be formed is left out.
     """
     pending = [node for node in nodes if node.right is not None]
     while pending:
@@ -215,7 +216,7 @@ def facts(ctx: Context, nodes: Sequence[Fact], names: Names) -> Iterator[tuple[S
         if len(left) == len(pending):
             break
         pending = left
-    for node in pending:
+    for node in () if quietly else pending:
         fact = _formed(ctx, node, names)  # with what is wrong
         if fact is not None:
             yield fact, node.span
@@ -223,20 +224,10 @@ def facts(ctx: Context, nodes: Sequence[Fact], names: Names) -> Iterator[tuple[S
 
 def meaningful_facts(ctx: Context, nodes: Sequence[Fact], names: Names) -> list[SizeFact]:
     """Those that can be formed from what is known and from one another; they are premises from here on."""
-    pending = [node for node in nodes if node.right is not None]
     found: list[SizeFact] = []
-    while pending:
-        left: list[Fact] = []
-        for node in pending:
-            fact = _formed_quietly(ctx, node, names)
-            if fact is None:
-                left.append(node)
-            else:
-                found.append(fact)
-                ctx.builder.ledger.premises.append(fact)
-        if len(left) == len(pending):
-            break
-        pending = left
+    for fact, _ in facts(ctx, nodes, names, quietly=True):
+        found.append(fact)
+        ctx.builder.ledger.premises.append(fact)
     return found
 
 

@@ -242,9 +242,7 @@ def integer_static(b: Builder, x: Operand) -> tuple[Size, ...] | None:
     kind = x.type.element.kind
     if not (kind.is_integer or kind is Kind.BOOL):
         return None
-    if x.static is not None:
-        return static_sizes(b, x)
-    return static_sizes(b, x) if x.type.element.weak else None
+    return static_sizes(b, x) if x.static is not None or x.type.element.weak else None
 
 
 # ---------------------------------------------------------------------------------- monadic

@@ -14,6 +14,7 @@ from ..types import ArrayType
 from .common import (
     as_bool,
     common,
+    comparable,
     constant_array,
     fit_weak,
     is_boolean,
@@ -97,12 +98,7 @@ def _match(b: Builder, left: Operand, right: Operand, span: Span) -> Operand:
     pairs = zip(left.type.shape, right.type.shape, strict=False)
     if differs or any(b.equal(x, y) is False for x, y in pairs):
         return constant_array(b, False, BOOL, (), span)
-    x, y = left, right
-    if not (x.type.element.below is not None and y.type.element.below is not None):
-        x, y = b.to_number(x, span), b.to_number(y, span)
-        kind = comparison(x.type.element, y.type.element)
-        assert kind is not None
-        x, y = b.convert(x, kind, span), b.convert(y, kind, span)
+    x, y = comparable(b, left, right, span)
     constant = None
     if x.constant is not None and y.constant is not None:
         constant = (x.constant == y.constant and tuple(x.type.shape) == tuple(y.type.shape),)

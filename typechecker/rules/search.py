@@ -7,11 +7,11 @@ from ...lang.source import Span
 from ..builder import Builder
 from ..core import Iota, IotaGrid, named
 from ..display import show_type
-from ..elements import Element, Kind, comparison, ranged
+from ..elements import Element, Kind, ranged
 from ..operands import Operand, Value
 from ..sizes import Size, number
 from ..types import ArrayType
-from .common import constant_array, label, one_item, require_equal, require_rank, spread, text_and_numbers, to_vector
+from .common import comparable, constant_array, label, one_item, require_equal, require_rank, spread, text_and_numbers, to_vector
 from .join import join_along
 from .logic import BOOL
 from .masks import add_origin, by_mask
@@ -57,7 +57,7 @@ def index_of(b: Builder, left: Operand, right: Operand, axis: Operand | None, sp
     if text_and_numbers(left, right):
         absent = b.size_value(length + origin, span)
         return spread(b, absent, (), shape, span) if shape else absent
-    x, y = _comparable(b, left, right, span)
+    x, y = comparable(b, left, right, span)
     high = length.bounds()[1]
     raw = Element(Kind.I64, 0, high, most=None if high is not None else length)
     found = b.emit(lambda r: named(r, "index_of", x.value, y.value), ArrayType(raw, shape), span)
@@ -81,25 +81,11 @@ def _cells_agree(b: Builder, table: Operand, arg: Operand, span: Span) -> tuple[
     return arg.type.shape[:cut]
 
 
-def _comparable(b: Builder, x: Operand, y: Operand, span: Span) -> tuple[Operand, Operand]:
-    """Both in the kind they compare in (positions among themselves stay positions)."""
-    if x.type.element.below is not None and y.type.element.below is not None:
-        return x, y
-    x, y = b.to_number(x, span), b.to_number(y, span)
-    kind = comparison(x.type.element, y.type.element)
-    assert kind is not None
-    return b.convert(x, kind, span), b.convert(y, kind, span)
-
-
-def member(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
+def member(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Operand:
     """`x∊y`: does each element of x occur anywhere in y?"""
-    return member_of(b, left, right, span)
-
-
-def member_of(b: Builder, left: Operand, right: Operand, span: Span) -> Operand:
     if text_and_numbers(left, right):
         return constant_array(b, False, BOOL, left.type.shape, span)
-    x, y = _comparable(b, left, right, span)
+    x, y = comparable(b, left, right, span)
     return b.emit(lambda r: named(r, "member_of", x.value, y.value), ArrayType(BOOL, left.type.shape), span)
 
 
@@ -107,7 +93,7 @@ def find(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: 
     """`p⍷x`: where the pattern starts."""
     if text_and_numbers(left, right) or left.type.rank > right.type.rank:
         return constant_array(b, False, BOOL, right.type.shape, span)
-    x, y = _comparable(b, left, right, span)
+    x, y = comparable(b, left, right, span)
     return b.emit(lambda r: named(r, "find", x.value, y.value), ArrayType(BOOL, right.type.shape), span)
 
 
@@ -121,7 +107,7 @@ def interval_index(b: Builder, left: Operand, right: Operand, axis: Operand | No
     shape = _cells_agree(b, left, right, span)
     if shape is None:
         return b.poison(span)
-    x, y = _comparable(b, left, right, span)
+    x, y = comparable(b, left, right, span)
     if x.type.element.kind.is_complex:
         return b.error(Code.E300, "`⍸` needs real numbers; complex numbers have no order", span)
     high, origin = left.type.shape[0].bounds()[1], b.index_origin
@@ -171,7 +157,7 @@ def unique(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
 def _present(b: Builder, x: Operand, y: Operand, span: Span) -> Operand | None:
     """bool for each major cell of x: does it occur among y's?"""
     if x.type.rank == 1:
-        return member_of(b, x, y, span)
+        return member(b, x, y, None, span)
     if text_and_numbers(x, y):
         return constant_array(b, False, BOOL, x.type.shape[:1], span)
     if y.type.rank != x.type.rank:
@@ -179,7 +165,7 @@ def _present(b: Builder, x: Operand, y: Operand, span: Span) -> Operand | None:
         return None
     if _cells_agree(b, y, x, span) is None:
         return None
-    p, q = _comparable(b, x, y, span)
+    p, q = comparable(b, x, y, span)
     length = y.type.shape[0]
     type = ArrayType(Element(Kind.I64), x.type.shape[:1])
     found = b.emit(lambda r: named(r, "index_of", q.value, p.value), type, span)
