@@ -9,12 +9,9 @@ from typing import Final
 
 import numpy as np
 
-from ..kernels import policy
-from ..kernels.llvm_leaf import is_installed
-from ..kernels.store import address_of
 from ..run.cpu.cuts import PARALLEL
 from ..run.cpu.kinds import NumArray
-from ..run.cpu.sharing import run_once
+from ..run.cpu.sharing import address_for, run_once
 from .hash_text import Form, Hashing
 
 LEAST: Final = 1 << 12
@@ -50,13 +47,9 @@ def positions(table_words: NumArray, words: NumArray, threads: int) -> NumArray 
 
 
 def _asked(form: Form, words: NumArray, items: int) -> int | None:
-    current = policy.mode()
-    if current is policy.Mode.OFF or (items < LEAST and current is not policy.Mode.ALWAYS) or not is_installed():
-        return None
     if words.dtype != np.int64 or not words.flags.c_contiguous or not 0 < len(words) < _MOST:
         return None
-    code = Hashing(form)
-    return address_of(code) if policy.is_worth(code, items * _SAVED) else None
+    return address_for(Hashing(form), items, LEAST, items * _SAVED)
 
 
 def _table(count: int) -> NumArray:

@@ -16,17 +16,14 @@ import numpy as np
 
 from ....typechecker.elements import Kind
 from ....typechecker.scalars import neutral
-from ...kernels import policy
 from ...kernels.build import KINDS
 from ...kernels.ir import Step
-from ...kernels.llvm_leaf import is_installed
-from ...kernels.store import address_of
 from ...loops.written import Scatter
 from ...scalar.table import REDUCTIONS
 from .cuts import PARALLEL
 from .kinds import DTYPES, NumArray, start_of
 from .reals import PLAIN
-from .sharing import run_once
+from .sharing import address_for, run_once
 
 LEAST: Final = 1 << 14
 _TABLES: Final = 4
@@ -44,19 +41,16 @@ _EACH: Final = 1.0
 def reduce_by_key(function: str, kind: Kind, keys: NumArray, items: NumArray, bins: int, threads: int) -> Any:
     """The bins' values; None where NumPy has to do it (or has as good a way), or a key is not a bin."""
     count = len(keys)
-    if kind not in KINDS or kind is Kind.CHAR or function not in REDUCTIONS or len(items) != count or not is_installed():
+    if kind not in KINDS or kind is Kind.CHAR or function not in REDUCTIONS or len(items) != count:
         return None
-    current = policy.mode()
-    if current is policy.Mode.OFF or (count < LEAST and current is not policy.Mode.ALWAYS) or not count:
+    if items.dtype != DTYPES[kind] or keys.dtype != np.int64:
         return None
     exact = not kind.is_float
     small = bins * kind.bytes * _TABLES <= min(_TABLE_BYTES, count)
     stride = items.strides[0]
     step = Step.NONE if stride == 0 else Step.UNIT if stride == kind.bytes else Step.STRIDED
     code = Scatter(function, kind, _TABLES if exact and small else 1, keys.strides[0] == keys.itemsize, step)
-    if items.dtype != DTYPES[kind] or keys.dtype != np.int64 or not policy.is_worth(code, count * _SAVED):
-        return None
-    address = address_of(code)
+    address = address_for(code, count, LEAST, count * _SAVED)
     if address is None:
         return None
     pieces = min(threads, _MOST_PIECES) if count >= PARALLEL else 1
@@ -76,7 +70,7 @@ def reduce_by_key(function: str, kind: Kind, keys: NumArray, items: NumArray, bi
 def _by_runs(code: Scatter, keys: NumArray, items: NumArray, bins: int, pieces: int) -> NumArray | None:
     """One table, where all keys ascend: no two pieces have a key in common.  None where they do not, or there is no such code."""
     count = len(keys)
-    address = address_of(code) if policy.is_worth(code, count * _SAVED) else None
+    address = address_for(code, count, LEAST, count * _SAVED)
     if address is None:
         return None
     starts = [0]

@@ -15,15 +15,12 @@ from typing import Final
 import numpy as np
 
 from ....typechecker.elements import Kind
-from ...kernels import policy
-from ...kernels.llvm_leaf import is_installed
-from ...kernels.store import address_of
 from ...loops.selecting import Form, Select
 from ..pool import room
 from .cuts import PARALLEL
 from .kinds import NumArray, start_of
 from .layouts import common_stride
-from .sharing import run_once
+from .sharing import address_for, run_once
 
 LEAST: Final = 1 << 13
 """Masks of fewer items stay on NumPy."""
@@ -61,17 +58,15 @@ def words_of(code: Select, tables: int, items: int, masks: tuple[int, int], due:
     return [*words, target, *((bytes,) if code.form is Form.CELLS else ())]
 
 
-def _is_asked(mask: NumArray, items: int) -> bool:
-    current = policy.mode()
-    if current is policy.Mode.OFF or (items < LEAST and current is not policy.Mode.ALWAYS) or not items:
-        return False
-    return is_installed() and sys.byteorder == "little" and mask.dtype == np.bool_ and mask.flags.c_contiguous
+def _is_read(mask: NumArray) -> bool:
+    """Can code read a mask?"""
+    return sys.byteorder == "little" and mask.dtype == np.bool_ and mask.flags.c_contiguous
 
 
 def compressed(mask: NumArray, arg: NumArray, axis: int, threads: int) -> NumArray | None:
     """The cells along `axis` whose item of the mask (a vector as long as the axis) holds; None where NumPy has to do it."""
     items, tables = len(mask), prod(arg.shape[:axis])
-    if mask.ndim != 1 or items != arg.shape[axis] or not _is_asked(mask, arg.size):
+    if mask.ndim != 1 or items != arg.shape[axis] or not _is_read(mask) or not arg.size:
         return None
     bytes = arg.itemsize * prod(arg.shape[axis + 1 :])
     table = common_stride(arg.shape[:axis], arg.strides[:axis])
@@ -80,7 +75,7 @@ def compressed(mask: NumArray, arg: NumArray, axis: int, threads: int) -> NumArr
         return None
     step = arg.strides[axis]
     code = code_of(bytes, step)
-    address = address_of(code) if policy.is_worth(code, items * tables * _SAVED) else None
+    address = address_for(code, arg.size, LEAST, items * tables * _SAVED)
     if address is None:
         return None
     team = threads if items * tables * _WORK >= PARALLEL else 1
@@ -105,11 +100,11 @@ def compressed(mask: NumArray, arg: NumArray, axis: int, threads: int) -> NumArr
 
 def places(mask: NumArray, threads: int) -> NumArray | None:
     """Where a vector holds, or the coordinates of where a matrix does; None where NumPy has to do it."""
-    if mask.ndim not in (1, 2) or not _is_asked(mask, mask.size):
+    if mask.ndim not in (1, 2) or not _is_read(mask) or not mask.size:
         return None
     pairs = mask.ndim == 2
     code = Select(Form.PAIRS if pairs else Form.PLACES)
-    address = address_of(code) if policy.is_worth(code, mask.size * _SAVED * mask.ndim) else None
+    address = address_for(code, mask.size, LEAST, mask.size * _SAVED * mask.ndim)
     if address is None:
         return None
     team = threads if mask.size * _WORK >= PARALLEL else 1

@@ -15,7 +15,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...kernels import policy
 from ...kernels.ir import NO_MEMORY
+from ...kernels.llvm_leaf import is_installed
+from ...kernels.store import Code, address_of
 from ..native import Launcher, native
 from ..team import run_boxes
 from .launching import LONG_NANOSECONDS, UNLOCKED_NANOSECONDS, Block, words_of
@@ -23,6 +26,14 @@ from .launching import LONG_NANOSECONDS, UNLOCKED_NANOSECONDS, Block, words_of
 _CALL: Final = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 _SHORT_CALL: Final = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 """Without giving up the interpreter's lock."""
+
+
+def address_for(code: Code, items: int, least: int, nanoseconds: float) -> int | None:
+    """The address of code that saves so much on so many items; None where NumPy does them: below `least`, or as yet."""
+    mode = policy.mode()
+    if not items or mode is policy.Mode.OFF or (items < least and mode is not policy.Mode.ALWAYS) or not is_installed():
+        return None
+    return address_of(code) if policy.is_worth(code, nanoseconds) else None
 
 
 class Pieces:

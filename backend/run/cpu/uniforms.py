@@ -7,14 +7,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from ...kernels import policy
-from ...kernels.llvm_leaf import is_installed
-from ...kernels.store import address_of
 from ...loops.written import PHILOX_ROUNDS, Uniforms
 from ..philox import MASK, WEYL_0, WEYL_1, fill_uniform
 from .cuts import PARALLEL
 from .kinds import NumArray, start_of
-from .sharing import run_once
+from .sharing import address_for, run_once
 
 LEAST: Final = 1 << 13
 _SAVED: Final = 12.0
@@ -26,12 +23,8 @@ def fill(out: NumArray, key: int, stream: int, threads: int) -> None:
     """Fill a contiguous f64 vector with the first numbers of a key and stream."""
     count = len(out)
     blocks = count // 2
-    mode = policy.mode()
-    code = Uniforms()
-    if (
-        not blocks or mode is policy.Mode.OFF or (count < LEAST and mode is not policy.Mode.ALWAYS) or not is_installed()
-        or not policy.is_worth(code, count * _SAVED) or (address := address_of(code)) is None
-    ):  # fmt: skip
+    address = address_for(Uniforms(), count, LEAST, count * _SAVED) if blocks else None
+    if address is None:
         fill_uniform(out, key, stream)
         return
     keys = [word for r in range(PHILOX_ROUNDS) for word in ((key + r * WEYL_0) & MASK, ((key >> 32) + r * WEYL_1) & MASK)]
