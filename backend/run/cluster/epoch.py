@@ -59,14 +59,14 @@ class Epoch:
             self.workers.append(worker)
             self.links[worker.process] = worker.connection
             worker.granted, worker.done, worker.refused, worker.state = False, None, {}, {}
-            worker.send(Kind.LEASE)
+            worker.connection.send(Kind.LEASE)
             self.cluster.wait([worker], lambda one: one.granted)
 
     def ship(self, facts: dict[str, Any], stored: Mapping[str, Any], *, observed: bool) -> None:
         digest = facts["digest"]
         for worker in self.workers:
             if digest not in worker.programs:
-                worker.send(Kind.LOAD, facts)
+                worker.connection.send(Kind.LOAD, facts)
         self.cluster.wait(self.workers, lambda one: digest in one.programs)
         where = {str(device): int(process) for device, process in self.shares.where.items()}
         holds = {int(w.process): w.held["holds"] for w in self.workers if w.held["program"] == digest}
@@ -75,7 +75,7 @@ class Epoch:
         for worker in self.workers:
             facts = {"run": self.name, "digest": digest, "me": worker.process, "where": where, "peers": peers, "holds": holds}
             worker.seen = Seen(worker.member.address)
-            worker.send(Kind.RUN, facts | {"observed": observed, "inputs": stored})
+            worker.connection.send(Kind.RUN, facts | {"observed": observed, "inputs": stored})
 
     def execute(self, bound: BoundGraph, inputs: Mapping[str, Any], observe: Observer | None) -> Results:
         """Home's own queues, and then what the workers say."""
@@ -121,7 +121,7 @@ class Epoch:
                 asked += 1
                 states = [self.crossing.state()]
                 for worker in self.workers:
-                    worker.send(Kind.ASK, {"asked": asked})
+                    worker.connection.send(Kind.ASK, {"asked": asked})
                 self.cluster.wait(self.workers, lambda one, asked=asked: one.state.get("asked") == asked)  # type: ignore[misc]
                 states += [worker.state for worker in self.workers]
                 now = sum(state["sent"] for state in states), sum(state["received"] for state in states)
@@ -130,7 +130,7 @@ class Epoch:
                 before = now
                 sleep(ASKING)
             for worker in self.workers:
-                worker.send(Kind.STOP, {"run": self.name})
+                worker.connection.send(Kind.STOP, {"run": self.name})
             self.crossing.halt()
 
     def show(self) -> None:
@@ -146,7 +146,7 @@ class Epoch:
         for worker in self.workers:
             if clean:
                 with suppress(Lost):
-                    worker.send(Kind.RELEASE)
+                    worker.connection.send(Kind.RELEASE)
             elif worker.lost is None:
                 worker.connection.close()
                 self.cluster.workers.pop(worker.member.address, None)

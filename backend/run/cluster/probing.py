@@ -36,8 +36,8 @@ def link_table(host: str, port: int, token: str, context: ssl.SSLContext | None,
             times = []
             for _ in range(tries + 1):
                 start = perf_counter_ns()
-                connection.send(Kind.PROBE, None, payload)
-                while connection.receive().kind is not Kind.PROBED:
+                connection.send(Kind.PING, None, payload)
+                while connection.receive().kind is not Kind.PONG:
                     pass
                 times.append(perf_counter_ns() - start)
             return min(times[1:])

@@ -173,8 +173,6 @@ class Visit:
         match message.kind:
             case Kind.PING:
                 self.connection.send(Kind.PONG)
-            case Kind.PROBE:
-                self.connection.send(Kind.PROBED)
             case Kind.SEE:
                 threading.Thread(target=self.see, args=(facts,), daemon=True).start()
             case Kind.MEASURE:

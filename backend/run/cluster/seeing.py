@@ -63,7 +63,7 @@ def _seen(
     try:
         workers = [cluster.worker(member, Process(at)) for at, member in numbered]
         for worker in workers:
-            worker.send(Kind.SEE, facts)
+            worker.connection.send(Kind.SEE, facts)
         own = sight([*inputs.values()], [*written.values()], probe=not probed)
         cluster.wait(workers, lambda one: one.sight.get("asked") == asked)
     except Lost:

@@ -35,7 +35,7 @@ class Kind(IntEnum):
     """What a message says; `home` speaks first."""
 
     HELLO = 1  # a process that may come in: its token, and as what
-    PING = 2
+    PING = 2  # also to see how long this takes
     PONG = 3
     LEASE = 4  # home wants this worker for itself
     GRANTED = 5
@@ -52,14 +52,12 @@ class Kind(IntEnum):
     STOP = 16  # let no queue go on
     DONE = 17
     LOST = 18  # another worker does not answer
-    PROBE = 19  # how long does this take?
-    PROBED = 20
-    MEASURE = 21  # probe another worker
-    MEASURED = 22
-    TIMES = 23  # when the steps of a run took place, before it is done
-    DROP = 24  # what is held of a transfer: it has another value now
-    SEE = 25  # are these files the same to you, and how quickly do you read them?
-    SEEN = 26
+    MEASURE = 19  # probe another worker
+    MEASURED = 20
+    TIMES = 21  # when the steps of a run took place, before it is done
+    DROP = 22  # what is held of a transfer: it has another value now
+    SEE = 23  # are these files the same to you, and how quickly do you read them?
+    SEEN = 24
 
 
 class Message(NamedTuple):

@@ -71,6 +71,3 @@ class Worker:
                 if epoch is not None and self in epoch.workers[:1]:
                     epoch.show()
                 sleep(PULSE)
-
-    def send(self, kind: Kind, facts: Mapping[str, Any] | None = None) -> None:
-        self.connection.send(kind, facts)
