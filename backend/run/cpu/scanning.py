@@ -21,8 +21,6 @@ from ...kernels import policy
 from ...kernels.build import KINDS
 from ...kernels.ir import BLOCK, RUN
 from ...kernels.kept import Kept
-from ...kernels.llvm_leaf import is_installed
-from ...kernels.store import address_of
 from ...loops.scans import Form, Scan
 from ...scalar.table import REDUCTIONS
 from ..pool import ALIGNMENT, room
@@ -30,7 +28,7 @@ from .compiled import STREAMED
 from .kinds import DTYPES, NumArray, start_of
 from .launching import Block
 from .layouts import common_stride
-from .sharing import Pieces
+from .sharing import Pieces, address_for
 
 LEAST: Final = RUN + 1
 """Fewer items stay on NumPy."""
@@ -68,33 +66,23 @@ def scan_plan(
     if arg.dtype != DTYPES[kind]:
         return None
     key = (function, kind, arg.shape, arg.strides, axis, threads, policy.mode())
-    ready = _kept.get(key)
-    if ready is None:
-        code = scan_code(function, kind, arg, axis, least)
-        if code is None or not policy.is_worth(code, runs * (5_000 + arg.size * _SAVED)):
-            return None
-        ready = _made(code, arg, axis, threads)
-        return None if ready is None else _kept.put(key, (), ready)
-    return ready
+    ready, axes = _kept.get(key), _merged(arg, axis)
+    if ready is not None or axes is None or not _is_scanned(function, kind):
+        return ready
+    code = _code(function, kind, arg, axis)
+    address = address_for(code, arg.size, least, runs * (5_000 + arg.size * _SAVED))
+    made = None if address is None else _made(code, address, arg, axis, axes, threads)
+    return None if made is None else _kept.put(key, (), made)
 
 
-def scan_code(function: str, kind: Kind, arg: NumArray, axis: int, least: int = LEAST) -> Scan | None:
-    """The kernel for arrays of this layout."""
-    if kind not in KINDS or kind is Kind.CHAR or not is_installed() or arg.dtype != DTYPES[kind]:
-        return None
-    if function not in REDUCTIONS and not (kind is Kind.BOOL and function in _PARITIES):
-        return None
-    current = policy.mode()
-    if current is policy.Mode.OFF or (arg.size < least and current is not policy.Mode.ALWAYS) or not arg.size:
-        return None
-    axes = _merged(arg, axis)
-    return None if axes is None else _code(function, kind, arg, axis, axes)
+def _is_scanned(function: str, kind: Kind) -> bool:
+    is_reduction = function in REDUCTIONS or (kind is Kind.BOOL and function in _PARITIES)
+    return kind in KINDS and kind is not Kind.CHAR and is_reduction
 
 
-def _made(code: Scan, arg: NumArray, axis: int, threads: int) -> Whole | Long | None:
-    axes, address = _merged(arg, axis), address_of(code)
-    if address is None or axes is None:
-        return None
+def _made(
+    code: Scan, address: int, arg: NumArray, axis: int, axes: tuple[int, int], threads: int
+) -> Whole | Long | None:  # fmt: skip
     bytes = code.kind.bytes
     work = arg.nbytes * _BYTE_WORK + (0 if code.is_free else arg.size * _ORDERED_WORK)
     if code.form is Form.COLUMNS:
@@ -126,7 +114,7 @@ def _merged(arg: NumArray, axis: int) -> tuple[int, int] | None:
     return None if before is None or behind is None else (before, behind)
 
 
-def _code(function: str, kind: Kind, arg: NumArray, axis: int, axes: tuple[int, int]) -> Scan:
+def _code(function: str, kind: Kind, arg: NumArray, axis: int) -> Scan:
     inner, length = prod(arg.shape[axis + 1 :]), arg.shape[axis]
     if inner == 1:
         aligned = axis == 0 or length * kind.bytes % ALIGNMENT == 0
