@@ -28,7 +28,8 @@ def blocks() -> list[tuple[str, str]]:
         for number, block in enumerate(re.findall(r"^```sh\n(.*?)^```", page.read_text("utf-8"), re.DOTALL | re.MULTILINE)):
             lines = [line for line in block.splitlines() if line.strip() and not any(part in line for part in NOT_RUN)]
             if lines:
-                found.append((f"{page.name}-{number}", "\n".join(lines).replace("FILE", "examples/kmeans.rho")))
+                file = "kmeans" if "--size" in block else "pi"  # it has sizes; it is planned soon
+                found.append((f"{page.name}-{number}", "\n".join(lines).replace("FILE", f"examples/{file}.rho")))
     return found
 
 
