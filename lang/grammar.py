@@ -1,7 +1,7 @@
 """The grammar of expressions and, apart from it, of declarations: two parsimonious PEGs over the expressions of `lexer`.
 
 An expression is words and bracketed groups, so the recursion of a parse follows only brackets; which name is a function is not
-the grammar's business (see `binder`).  The grammar takes every text: a group may lack its closer, and a closer that closes
+the grammar's business (see `sequences`).  The grammar takes every text: a group may lack its closer, and a closer that closes
 nothing stands for itself.  The text is in canonical glyphs (`spelling` has run) and is one statement.
 
 Building a grammar costs milliseconds, so each is built when first needed; declarations are rarer and have

@@ -288,7 +288,7 @@ class OperatorDfn:
     """`{…}` that mentions `⍺⍺` (monadic) or `⍵⍵` (dyadic).
 
     How its body binds depends on whether each operand is an array or a function, so it is bound
-    when applied: `lang.binder.bind_operator(dfn, left_class, right_class)` gives a `Dfn`.
+    when applied: `lang.dfns.bind_operator(dfn, left_class, right_class)` gives a `Dfn`.
     `scope` is the binder's own record of what its names stand for; other stages ignore it.
     """
 

@@ -12,11 +12,10 @@ from ..lang.records import dataclass
 from ..lang.source import Source
 from .core_blocks import Core
 from .display import show_type
-from .elaborate.context import leaves
 from .elaborate.environment import FunctionValue, Module, OperatorValue
 from .elaborate.programs import Elaborated, elaborate
 from .elaborate.sites import Memory, Reach
-from .operands import Operand, TupleOperand, Value
+from .operands import Operand, TupleOperand, Value, leaves
 
 if TYPE_CHECKING:
     from .elaborate.sampling import Instance

@@ -38,3 +38,24 @@ class EnclosedOperand(TupleOperand):
 
 
 Value: TypeAlias = Operand | TupleOperand
+
+
+def leaves(value: Value) -> tuple[Operand, ...]:
+    """The arrays of a value, tuples flattened in order."""
+    if isinstance(value, Operand):
+        return (value,)
+    found: list[Operand] = []
+    stack: list[Value] = [value]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, TupleOperand):
+            stack.extend(reversed(item.items))
+        else:
+            found.append(item)
+    return tuple(found)
+
+
+def is_poisoned(value: Value | None) -> bool:
+    if value is None or isinstance(value, Operand):
+        return value is not None and value.poisoned
+    return any(x.poisoned for x in leaves(value))

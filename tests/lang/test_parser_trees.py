@@ -9,8 +9,8 @@ from collections.abc import Callable
 import pytest
 
 from rho.lang import tree
-from rho.lang.binder import bind_operator
 from rho.lang.definitions import NameClass
+from rho.lang.dfns import bind_operator
 from rho.lang.parser import Parsed
 
 TREES = (

@@ -11,9 +11,9 @@ from ...lang.codes import Code
 from ...lang.source import Span
 from .. import rules
 from ..elements import strong
-from ..operands import EnclosedOperand, Operand, TupleOperand, Value
+from ..operands import EnclosedOperand, Operand, TupleOperand, Value, is_poisoned
 from . import at, compose, dfns, key, power, rank_each, reduce_scan, signatures, stencil, table_inner
-from .context import Context, is_poisoned
+from .context import Context
 from .environment import (
     AtopFunction,
     BoundFunction,

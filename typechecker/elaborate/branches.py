@@ -14,11 +14,11 @@ from ...lang.source import Span
 from ..core_blocks import Block, Branch
 from ..display import show_type
 from ..elements import Element, held, promote
-from ..operands import Operand, Value
+from ..operands import Operand, Value, is_poisoned, leaves
 from ..sizes import Size, SizeVariable, capacity, maximum, variable
 from ..types import ArrayType
 from .blocks import defined_sizes, extend
-from .context import Context, is_poisoned, leaves, rebuild, same_structure
+from .context import Context, rebuild, same_structure
 from .values import cast
 
 

@@ -10,10 +10,10 @@ from ...lang.diagnostics import Label
 from ...lang.source import Span
 from ..display import show_type
 from ..obligations import Obligation, Relation, SizeFact
-from ..operands import Operand, Value
+from ..operands import Operand, Value, is_poisoned
 from ..rules.static_arguments import static_sizes
 from ..sizes import ONE, Size, product, quotient, remainder
-from .context import Context, is_poisoned
+from .context import Context
 from .environment import PrimitiveFunction
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ...lang.codes import Code
 from ...lang.source import Span
-from ..operands import Operand, TupleOperand, Value
-from .context import Context, is_poisoned
+from ..operands import Operand, TupleOperand, Value, is_poisoned
+from .context import Context
 from .environment import BrokenFunction, DerivedFunction, FunctionValue
 
 

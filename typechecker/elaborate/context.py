@@ -20,7 +20,7 @@ from ...lang.records import dataclass
 from ...lang.source import Source, Span
 from ..builder import Builder
 from ..core import ValueId
-from ..operands import Operand, TupleOperand, Value
+from ..operands import Operand, Value
 from .environment import Frame, FunctionValue, Module
 
 if TYPE_CHECKING:
@@ -148,21 +148,6 @@ class Context:
         return self.builder.poison(span)
 
 
-def leaves(value: Value) -> tuple[Operand, ...]:
-    """The arrays of a value, tuples flattened in order."""
-    if isinstance(value, Operand):
-        return (value,)
-    found: list[Operand] = []
-    stack: list[Value] = [value]
-    while stack:
-        item = stack.pop()
-        if isinstance(item, TupleOperand):
-            stack.extend(reversed(item.items))
-        else:
-            found.append(item)
-    return tuple(found)
-
-
 def rebuild(pattern: Value, arrays: Sequence[Operand]) -> Value:
     """A value of `pattern`'s tuple structure with its arrays replaced in order."""
     value, rest = _rebuild(pattern, arrays, 0)
@@ -188,9 +173,3 @@ def same_structure(left: Value, right: Value) -> bool:
         return False
     pairs = zip(left.items, right.items, strict=True)
     return all(same_structure(a, b) for a, b in pairs)
-
-
-def is_poisoned(value: Value | None) -> bool:
-    if value is None or isinstance(value, Operand):
-        return value is not None and value.poisoned
-    return any(x.poisoned for x in leaves(value))

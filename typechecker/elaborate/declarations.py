@@ -16,12 +16,12 @@ from ..core_blocks import CoreGuard, CoreInput, CoreOutput, CoreParam
 from ..display import show_type
 from ..elements import Element, Kind, limits
 from ..obligations import Obligation, SizeFact
-from ..operands import Operand, TupleOperand, Value
+from ..operands import Operand, TupleOperand, Value, is_poisoned, leaves
 from ..rules.static_arguments import static_integer
 from ..sizes import Size, SizeOrigin, SizeVariable, variable
 from ..types import ArrayType
 from . import expressions, type_expressions
-from .context import Context, is_poisoned, leaves
+from .context import Context
 from .environment import Entry, Frame
 from .type_expressions import TupleType
 from .unseen import solved

@@ -19,11 +19,11 @@ from ...lang.type_tree import ArrayTypeExpression, BoundedSize, ShapeVariable, T
 from ..clauses import ClauseSite, clause_site
 from ..elements import Element, Kind
 from ..obligations import Proof
-from ..operands import Operand, TupleOperand, Value
+from ..operands import Operand, TupleOperand, Value, is_poisoned, leaves
 from ..sizes import SizeOrigin, SizeVariable, variable
 from ..types import ArrayType
 from . import quantities, type_expressions
-from .context import Context, Names, is_poisoned, leaves
+from .context import Context, Names
 from .environment import BrokenFunction, FileContext, FunctionValue, SignedFunction
 from .signature_binding import Bindings
 from .signature_form import CLASSES, arrays, bounded_sizes, element_classes, parameters, shape_variables, sizes_of, well_formed
@@ -70,8 +70,7 @@ def define(ctx: Context, signature: program_tree.Signature, body: FunctionValue,
 def _outcome(ctx: Context, function: SignedFunction) -> Outcome | None:
     """What checking the definition finds; the same as in an earlier version of the program if nothing it means has changed.
     None: the signature is refused by itself."""
-    memory, sites = ctx.memory, function.file.sites
-    site = None if sites is None else sites.current
+    memory, site = ctx.memory, function.file.sites.current
     if site is None or site.reach is Reach.SIZES:
         return _checked(ctx, function)
     key = (site.key, _params(ctx, function) if site.reach is Reach.PARAMS else ())
@@ -128,8 +127,8 @@ def _samples(signature: program_tree.Signature) -> Iterator[_Sample]:
 
 def _check(ctx: Context, function: SignedFunction, sample: _Sample) -> tuple[list[Diagnostic], Proof]:
     """(what is wrong for some size, by what the rest was proved: NONE where loading has to check a fact about params)."""
-    sites = function.file.sites
-    captures = sites is None or sites.current is None or sites.current.reach is not Reach.NOTHING
+    site = function.file.sites.current
+    captures = site is None or site.reach is not Reach.NOTHING
     with ctx.aside(Names.FOLLOWING if captures else Names.FRESH):
         return _check_aside(ctx, function, sample)
 

@@ -11,19 +11,20 @@ from ...lang.definitions import Argument
 from ...lang.diagnostics import Label
 from ...lang.source import Span
 from ..elements import Kind
-from ..operands import Operand, Value
+from ..operands import Operand, Value, is_poisoned
 from ..rules.common import is_boolean
 from ..rules.static_arguments import static_integer
 from . import branches, expressions, resolve
-from .context import Context, is_poisoned
-from .environment import DfnFunction, Frame, Missing
+from .context import Context
+from .environment import DfnFunction, Frame
 
 
 def call(ctx: Context, function: DfnFunction, left: Value | None, right: Value, span: Span) -> Value:
     """Expand a dfn on its arguments."""
     frame = function.home.inner(span)
     frame.bind(Argument.RIGHT, right)
-    frame.bind(Argument.LEFT, Missing.ALPHA if left is None else left)
+    if left is not None:
+        frame.bind(Argument.LEFT, left)
     builder = ctx.builder
     origin = builder.index_origin
     builder.index_origin = frame.file.index_origin
@@ -65,7 +66,7 @@ def _statement(ctx: Context, statement: tree.Statement, frame: Frame) -> Value |
             return ctx.expression(ctx, statement.value, frame)
         case tree.BindArray():
             if _is_alpha(statement.target):
-                if frame.find(Argument.LEFT) is not Missing.ALPHA:
+                if frame.find(Argument.LEFT) is not None:
                     return None
                 default = ctx.expression(ctx, statement.value, frame)
                 frame.bind(Argument.LEFT, default)
@@ -74,8 +75,6 @@ def _statement(ctx: Context, statement: tree.Statement, frame: Frame) -> Value |
             expressions.bind_target(ctx, statement.target, value, frame)
             return value
         case tree.BindFunction():
-            if _is_alpha(statement.target) and frame.find(Argument.LEFT) is not Missing.ALPHA:
-                return None
             target = statement.target
             frame.bind(target.definition, resolve.function(ctx, statement.value, frame, target.name))
             return None

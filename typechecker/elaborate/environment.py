@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import field
-from enum import Enum
 from typing import TypeAlias
 
 from ...lang import program_tree, tree
@@ -24,12 +23,6 @@ from ..sizes import SizeVariable
 from .sites import Sites
 
 
-class Missing(Enum):
-    """Why a name that exists has no value."""
-
-    ALPHA = "⍺ of a dfn called with one argument"
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Module:
     """A used file: what its top-level names stand for."""
@@ -38,19 +31,19 @@ class Module:
     entries: Mapping[str, Entry]
 
 
-Entry: TypeAlias = "Operand | TupleOperand | FunctionValue | OperatorValue | Module | Missing"
+Entry: TypeAlias = "Operand | TupleOperand | FunctionValue | OperatorValue | Module"
 
 
 @dataclass(slots=True, eq=False)
 class FileContext:
-    """What is the same throughout one file: its source, index origin and the program's size names; `sites` while an outcome
-    may be kept for the next version of the program."""
+    """What is the same throughout one file: its source, index origin and the program's size names; `sites` by which an outcome
+    is kept for the next version of the program."""
 
     source: Source
     index_origin: int
+    sites: Sites = field(default_factory=Sites)
     sizes: dict[str, SizeVariable] = field(default_factory=dict)
     params: dict[str, SizeVariable] = field(default_factory=dict)
-    sites: Sites | None = None
 
 
 @dataclass(slots=True, eq=False)

@@ -13,11 +13,11 @@ from ...lang import tree
 from ...lang.codes import Code
 from ...lang.records import dataclass
 from ...lang.source import Span
-from ..operands import EnclosedOperand, Operand, TupleOperand, Value
+from ..operands import EnclosedOperand, Operand, TupleOperand, Value, is_poisoned, leaves
 from ..rules.static_arguments import static_sizes
 from ..sizes import Size
 from . import indexing, literals, resolve
-from .context import Context, is_poisoned, leaves
+from .context import Context
 from .environment import Frame
 from .names import array_entry
 from .values import enclosed

@@ -15,12 +15,12 @@ from ..core import Scalar
 from ..core_blocks import Fold, FoldScan
 from ..elements import plain
 from ..obligations import Obligation, Relation, SizeFact
-from ..operands import Operand, Value
+from ..operands import Operand, Value, is_poisoned, leaves
 from ..rules.common import item_of
 from ..sizes import ONE, Size
 from ..types import ArrayType
 from .axes import from_front, to_front
-from .context import Context, is_poisoned, leaves, rebuild
+from .context import Context, rebuild
 from .environment import FunctionValue
 from .lifting import lift
 from .states import Stable, changing, stabilise

@@ -15,12 +15,12 @@ from ...lang.source import Span
 from ..core import Slice, Update
 from ..display import show_type
 from ..elements import held
-from ..operands import Operand, TupleOperand, Value
+from ..operands import Operand, TupleOperand, Value, is_poisoned
 from ..rules.common import common, item_of, joint_element, require_equal
 from ..rules.index import Position, index_operand, select_at
 from ..sizes import ZERO, Size, number
 from ..types import ArrayType
-from .context import Context, is_poisoned
+from .context import Context
 from .environment import Frame
 from .names import array_entry
 from .resolve import function as resolve_function

@@ -14,10 +14,10 @@ from ...lang.source import Span
 from ..agreement import agree
 from ..core_blocks import Lift
 from ..elements import held, strong
-from ..operands import EnclosedOperand, Operand, Value
+from ..operands import EnclosedOperand, Operand, Value, is_poisoned, leaves
 from ..types import ArrayType
 from .blocks import defined_sizes
-from .context import Context, is_poisoned, leaves, rebuild
+from .context import Context, rebuild
 from .values import enclosed
 
 

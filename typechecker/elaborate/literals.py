@@ -10,12 +10,12 @@ from ...lang.codes import Code
 from ...lang.source import Span
 from ..core import Payload, Stack
 from ..elements import Element, Kind, held, joint, strong
-from ..operands import Operand, Value
+from ..operands import Operand, Value, is_poisoned
 from ..rules.common import common
 from ..sizes import number as size
 from ..types import ArrayType
 from . import combine
-from .context import Context, is_poisoned
+from .context import Context
 from .environment import Frame, FunctionValue, PrimitiveFunction
 
 LARGEST = 2**63 - 1

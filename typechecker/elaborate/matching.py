@@ -8,11 +8,11 @@ from ...lang.source import Span
 from ..display import show_type
 from ..elements import Element, Kind, fits, integer_range, widens
 from ..obligations import Obligation, Relation, SizeFact
-from ..operands import Operand, TupleOperand, Value
+from ..operands import Operand, TupleOperand, Value, is_poisoned
 from ..sizes import ZERO, Size
 from ..sizes import number as size_number
 from ..types import ArrayType
-from .context import Context, is_poisoned
+from .context import Context
 from .type_expressions import DeclaredType, TupleType
 
 

@@ -10,7 +10,7 @@ from ...lang.definitions import Argument
 from ...lang.diagnostics import Label
 from ..operands import Operand, TupleOperand, Value
 from .context import Context
-from .environment import BrokenFunction, Entry, Frame, FunctionValue, Missing, Module, OperatorValue
+from .environment import BrokenFunction, Entry, Frame, FunctionValue, Module, OperatorValue
 
 _Name: TypeAlias = tree.Name | tree.FunctionName | tree.OperatorName
 _Member: TypeAlias = tree.Member | tree.FunctionMember | tree.OperatorMember
@@ -43,7 +43,7 @@ def _entry(ctx: Context, node: _Name | _Member, frame: Frame) -> Entry | None:
     entry = frame.find(node.definition)
     if isinstance(node, _Member):
         return entry.entries.get(node.name) if isinstance(entry, Module) else entry
-    if entry is not Missing.ALPHA:
+    if entry is not None or node.definition is not Argument.LEFT:
         return entry
     poison = ctx.error(
         Code.E133,

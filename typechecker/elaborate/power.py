@@ -14,12 +14,12 @@ from ..core_blocks import Block, Loop
 from ..elements import Element, Kind, integer_range, strong
 from ..indices import LoopIndex
 from ..obligations import Obligation, Relation, SizeFact
-from ..operands import Operand, TupleOperand, Value
+from ..operands import Operand, TupleOperand, Value, is_poisoned, leaves
 from ..rules.static_arguments import bounded_fix, whole_numbers
 from ..sizes import ONE, ZERO, Size, SizeVariable, number, variable
 from ..types import ArrayType
 from .compose import as_function
-from .context import Context, is_poisoned, leaves, rebuild
+from .context import Context, rebuild
 from .dfns import condition_operand
 from .environment import BoundFunction, DerivedFunction, FunctionValue
 from .states import Stable, Unstable, changing, stabilise

@@ -54,8 +54,7 @@ def elaborate(
     ctx.builder.wording.sources = ctx.sources
     parsed = _read(ctx, source)
     origin = parsed.program.index_origin if index_origin is None else index_origin
-    sites = Sites()
-    frame = Frame(FileContext(source, origin, sites=sites))
+    frame = Frame(FileContext(source, origin))
     last: Value | None = None
     try:
         last = _run(run, parsed, frame, main=True)
@@ -88,7 +87,7 @@ def elaborate(
         moved = _read_after_moves(core, names, ctx) if run.schedules else []
         if moved:
             core, diagnostics = None, (*diagnostics, *moved)
-    return Elaborated(core, diagnostics, names, last, ctx, {symbol.name: site for symbol, site in sites.bound.items()})
+    return Elaborated(core, diagnostics, names, last, ctx, {symbol.name: site for symbol, site in frame.file.sites.bound.items()})
 
 
 def _once(guards: Sequence[CoreGuard]) -> tuple[CoreGuard, ...]:
@@ -215,7 +214,6 @@ def _once_more(
 ) -> Value | None:
     """One top-level statement, done again as in the version before if it means the same, else elaborated; its value, if any."""
     ctx, sites, memory = run.ctx, frame.file.sites, run.ctx.memory
-    assert sites is not None
     done = memory.done.get(id(statement))
     if not isinstance(done, Done) or done.statement is not statement or not done.means_the_same(sites):
         done = _site(ctx, statement, uses, frame, sites)
@@ -312,7 +310,7 @@ def _statement(
 def _check_form(ctx: Context, signature: program_tree.Signature, frame: Frame) -> None:
     """Report what is wrong with a signature by itself, unless an earlier version had it and nothing was."""
     sites, params = frame.file.sites, frozenset(frame.file.params)
-    assert sites is not None and sites.current is not None
+    assert sites.current is not None
     key = (sites.current.key, params)
     if ctx.memory.well_formed.get(key) is None and signature_form.well_formed(ctx, without_unseen(signature, params), params):
         ctx.memory.well_formed.put(key, True)
@@ -356,7 +354,7 @@ def _load(run: declarations.Elaboration, name: str, source: Source) -> Module:
     ctx.loading.append(source.name)
     ctx.sources.append(source)
     parsed = _read(ctx, source)
-    frame = Frame(FileContext(source, parsed.program.index_origin, sites=Sites()))
+    frame = Frame(FileContext(source, parsed.program.index_origin))
     _run(run, parsed, frame, main=False)
     ctx.loading.pop()
     module = Module(name, frame.by_name())

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from ...lang import program_tree, type_tree
 from ...lang.diagnostics import Diagnostic
 from ..core_blocks import Block, CoreCall
-from ..operands import Value
+from ..operands import Value, leaves
 from ..quantities.contracts import Contract, violation
 from ..quantities.demand import demands_of_block
 from ..quantities.grades import ANY, Grade
 from ..sizes import ZERO, least, maximum
 from . import type_expressions
-from .context import Context, leaves
+from .context import Context
 
 
 def states_quantities(signature: program_tree.Signature) -> bool:

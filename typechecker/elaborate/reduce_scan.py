@@ -19,7 +19,7 @@ from ..display import show_type
 from ..elements import Element, Kind, fits, integer_range, limits, ranged
 from ..folding import MOST_ITEMS
 from ..obligations import Obligation, Relation, SizeFact
-from ..operands import Operand, TupleOperand, Value
+from ..operands import Operand, TupleOperand, Value, is_poisoned
 from ..overflow import refused
 from ..rules.common import is_boolean
 from ..sizes import maximum, minimum, number, product
@@ -27,7 +27,7 @@ from ..types import ArrayType
 from . import folds, indexing
 from .axes import axis_number, from_front, to_front
 from .compose import as_function
-from .context import Context, is_poisoned
+from .context import Context
 from .environment import DerivedFunction, DfnFunction, FunctionValue, PrimitiveFunction
 from .expressions import static_size
 from .lifting import lift

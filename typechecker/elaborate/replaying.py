@@ -112,7 +112,7 @@ class Recording:
 def replay(ctx: Context, done: Done, frame: Frame, declared: dict[str, program_tree.StatedType]) -> bool:
     """Do it again; False where the statement has to be elaborated."""
     effect, sites, name, statement = done.effect, frame.file.sites, done.name, done.statement
-    if effect is None or sites is None or ctx.nodes + effect.nodes > NODE_BUDGET:
+    if effect is None or ctx.nodes + effect.nodes > NODE_BUDGET:
         return False
     if effect.state is not None:
         if effect.state != ctx.state:

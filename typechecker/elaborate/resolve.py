@@ -7,9 +7,10 @@ from typing import assert_never
 from ...lang import tree
 from ...lang.codes import Code
 from ...lang.definitions import Argument, NameClass
-from ..operands import Operand, Value
+from ...lang.dfns import bind_operator
+from ..operands import Operand, Value, is_poisoned
 from . import names
-from .context import Context, is_poisoned
+from .context import Context
 from .environment import (
     AtopFunction,
     BrokenFunction,
@@ -125,8 +126,6 @@ def operator(ctx: Context, node: tree.Operator, frame: Frame) -> OperatorValue |
 
 
 def _operator_call(ctx: Context, node: tree.OperatorCall, frame: Frame, name: str) -> FunctionValue:
-    from ...lang import binder
-
     found = operator(ctx, node.operator, frame)
     operands: list[FunctionValue | Value] = []
     for extra in node.operands:
@@ -138,7 +137,7 @@ def _operator_call(ctx: Context, node: tree.OperatorCall, frame: Frame, name: st
         ctx.error(Code.E130, f"this operator takes {wanted} operand{'s' if wanted > 1 else ''}, got {len(operands)}", node.span)
         return BrokenFunction(node.span)
     classes = [NameClass.FUNCTION if isinstance(x, FunctionValue) else NameClass.ARRAY for x in operands]
-    dfn, problems = binder.bind_operator(found.node, classes[0], classes[1] if wanted == 2 else None)
+    dfn, problems = bind_operator(found.node, classes[0], classes[1] if wanted == 2 else None)
     for problem in problems:
         ctx.builder.report(problem)
     if dfn is None:

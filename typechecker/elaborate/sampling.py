@@ -18,13 +18,13 @@ from ...lang.type_tree import ArrayTypeExpression, BoundedSize, ShapeItem, Shape
 from ..core_blocks import Block, Core
 from ..elements import Element, Kind
 from ..obligations import Relation, SizeFact
-from ..operands import Operand, Value
+from ..operands import Operand, Value, is_poisoned, leaves
 from ..quantities.demand import demands_of_block
 from ..quantities.grades import NONE, Grade
 from ..sizes import Size, SizeOrigin, SizeVariable, variable
 from ..types import ArrayType
 from . import type_expressions
-from .context import BudgetExceeded, Context, Names, is_poisoned, leaves
+from .context import BudgetExceeded, Context, Names
 from .environment import BrokenFunction, FunctionValue, SignedFunction
 from .sampled import program_of
 from .signature_binding import Bindings

@@ -30,11 +30,11 @@ from ..core_blocks import CoreCall
 from ..display import show_type
 from ..elements import Element, Kind
 from ..obligations import Obligation, Proof, Relation, SizeFact
-from ..operands import Operand, TupleOperand, Value
+from ..operands import Operand, TupleOperand, Value, is_poisoned, leaves
 from ..sizes import Size, capacity
 from ..types import ArrayType
 from . import matching, type_expressions
-from .context import Context, is_poisoned, leaves
+from .context import Context
 from .environment import SignedFunction
 from .lifting import lift
 from .quantities import declared_grade

@@ -18,12 +18,12 @@ from ..core_blocks import Block
 from ..display import show_type
 from ..elements import Element, Kind, plain, promote, ranged
 from ..obligations import Relation, SizeFact
-from ..operands import Operand, Value
+from ..operands import Operand, Value, is_poisoned, leaves
 from ..rules.common import is_boolean
 from ..sizes import Size, surely_machine
 from ..types import ArrayType
 from .blocks import defined_sizes, extend
-from .context import Context, is_poisoned, leaves, rebuild, same_structure
+from .context import Context, rebuild, same_structure
 from .values import cast
 
 ROUNDS = 8

@@ -5,9 +5,9 @@ from __future__ import annotations
 from ...lang.codes import Code
 from ...lang.source import Span
 from ..elements import Element
-from ..operands import Operand, Value
+from ..operands import Operand, Value, leaves
 from ..sizes import Size
-from .context import Context, leaves, rebuild
+from .context import Context, rebuild
 
 
 def static_vector(x: Operand) -> tuple[Size, ...] | None:

@@ -15,7 +15,7 @@ from ...lang.primitives_record import Trait, Use
 from ...lang.source import Span
 from ..builder import Builder
 from ..elements import Kind
-from ..operands import Operand, TupleOperand, Value
+from ..operands import Operand, TupleOperand, Value, is_poisoned
 from . import arithmetic, bits, index, join, logic, masks, numeric, powers, search, shape, take, text
 from .common import DyadicRule, MonadicRule
 from .library import BY_NAME
@@ -121,7 +121,7 @@ DYADIC: dict[str, DyadicRule] = {
 
 def apply(b: Builder, glyph: str, left: Value | None, right: Value, axis: Operand | None, span: Span) -> Value:
     """Apply a primitive function, a conversion or a library function."""
-    if _poisoned(left) or _poisoned(right) or (axis is not None and axis.poisoned):
+    if is_poisoned(left) or is_poisoned(right) or (axis is not None and axis.poisoned):
         return b.poison(span)
     outer, b.glyph = b.glyph, glyph
     try:
@@ -160,9 +160,3 @@ def _apply(b: Builder, glyph: str, left: Value | None, right: Value, axis: Opera
     if dyadic is None:
         return b.error(Code.E133, f"`{glyph}` takes no left argument", span, notes=_INSTEAD.get(glyph, ()))
     return dyadic(b, left, right, axis, span)
-
-
-def _poisoned(value: Value | None) -> bool:
-    if isinstance(value, TupleOperand):
-        return any(_poisoned(item) for item in value.items)
-    return value is not None and value.poisoned
