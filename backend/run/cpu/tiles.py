@@ -29,8 +29,6 @@ _MOST_TURNS: Final = 16
 """Iterations of a stretch."""
 _BANDS: Final = 8
 """Bands a thread where none sees another: they even out."""
-_LONG_BANDS: Final = 4
-"""The same where Python hands them out."""
 _BAND_NANOSECONDS: Final = 4_000.0
 _BAND_BYTES: Final = 2048
 """What such a band takes, or touches, at least."""
@@ -97,8 +95,7 @@ def _independent(rows: Rows, turns: int, threads: int) -> Stretches:
     work = each * turns
     least = policy.CREW_NANOSECONDS if native() is None else policy.SHARED_NANOSECONDS
     team = threads if work >= least else 1
-    bands = _BANDS if work < policy.LONG_NANOSECONDS else _LONG_BANDS
-    shared = min(bands * team, int(work / _BAND_NANOSECONDS)) if team > 1 else 1
+    shared = min(_BANDS * team, int(work / _BAND_NANOSECONDS)) if team > 1 else 1
     wanted = max(shared, work / policy.HEARD_NANOSECONDS, rows.bytes * rows.count / cache_bytes() / 2)
     bands = max(1, min(-(-int(wanted) // team) * team, rows.count // max(1, _BAND_BYTES // max(1, rows.bytes))))
     return Stretches(bands, max(1, min(turns, int(policy.HEARD_NANOSECONDS * bands / max(1.0, each)))))
