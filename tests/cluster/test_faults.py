@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from time import monotonic
 
@@ -22,7 +22,7 @@ from rho.backend.graph.bind import BoundGraph
 from rho.backend.run.cluster import shipping
 from rho.backend.run.cluster.home import Cluster
 from rho.backend.run.cluster.wire import Message
-from rho.backend.run.cluster.workers import Worker
+from rho.backend.run.cluster.workers import Worker, Workers
 from rho.backend.run.machine import Results
 from rho.backend.schedule.plan.model import Plan
 from rho.backend.schedule.plan.parts import PlannedFile
@@ -78,6 +78,18 @@ class Random:
                 return replace(found[2], program=(PlannedFile("<test>", self.text),))
 
 
+class Watched(Workers):
+    """Workers of which each message is told."""
+
+    def __init__(self, tell: Callable[[], None]) -> None:
+        super().__init__(None)
+        self.tell = tell
+
+    def heed(self, worker: Worker, message: Message) -> None:
+        self.tell()
+        super().heed(worker, message)
+
+
 class Trouble(Cluster):
     """A cluster in which something happens to a worker when home has had so many messages."""
 
@@ -86,14 +98,14 @@ class Trouble(Cluster):
         self.spawned, self.chance, self.number, self.left = spawned, random.Random(seed), number, messages
         self.guard = threading.Lock()
         self.at = 0.0
+        self.workers = Watched(self.heard)
 
-    def heed(self, worker: Worker, message: Message) -> None:
+    def heard(self) -> None:
         with self.guard:
             self.left -= 1
             if self.left == 0:
                 self.at = monotonic()
                 self.spawned.signal(self.chance.randrange(len(self.spawned.processes)), self.number)
-        super().heed(worker, message)
 
 
 @pytest.mark.parametrize("seed", share(range(100), seed=18))
@@ -146,7 +158,7 @@ def test_home_dies(spawned: Spawned) -> None:
     first = Trouble(spawned, 3, 0, 20)
 
     def cut() -> None:
-        for worker in [*first.workers.values()]:
+        for worker in [*first.workers.connected.values()]:
             worker.connection.close()
 
     first.spawned = type("Cut", (), {"processes": [0], "signal": lambda self, which, number: cut()})()

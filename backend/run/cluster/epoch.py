@@ -10,10 +10,10 @@ from __future__ import annotations
 import os
 import secrets
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from time import sleep
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from ....lang.diagnostics import RunFailed
 from ...graph import BoundGraph
@@ -24,14 +24,11 @@ from ..machine import Observer, Results
 from .crossing import Crossing
 from .holding import holds_of
 from .journal import Journal, Seen, tell
-from .membership import Member
+from .membership import Member, Members
 from .shares import HOME, Process, Shares
 from .shipping import failure_of
-from .wire import Connection, Kind, Lost
-from .workers import Worker, WorkerFault
-
-if TYPE_CHECKING:
-    from .home import Cluster
+from .wire import Connection, Kind, Lost, Message
+from .workers import Worker, WorkerFault, Workers
 
 ASKING: Final = 0.002
 
@@ -39,8 +36,9 @@ ASKING: Final = 0.002
 class Epoch:
     """See the module."""
 
-    def __init__(self, cluster: Cluster, shares: Shares, members: Sequence[Member]) -> None:
-        self.cluster, self.shares, self.members = cluster, shares, members
+    def __init__(self, every: Workers, membership: Members, shares: Shares, members: Mapping[Process, Member]) -> None:
+        """`members`: those that take part."""
+        self.every, self.membership, self.shares, self.members = every, membership, shares, members
         self.name = secrets.token_hex(8)
         self.workers: list[Worker] = []
         self.links: dict[Process, Connection] = {}
@@ -53,21 +51,20 @@ class Epoch:
 
     def take_workers(self) -> None:
         """In the order of their addresses."""
-        numbers = {member.address: Process(at) for at, member in enumerate(self.cluster.members, 1)}
-        for member in sorted(self.members, key=lambda one: one.address):
-            worker = self.cluster.worker(member, numbers[member.address])
+        for process, member in sorted(self.members.items(), key=lambda one: one[1].address):
+            worker = self.every.connect(member, process)
             self.workers.append(worker)
             self.links[worker.process] = worker.connection
             worker.granted, worker.done, worker.refused, worker.state = False, None, {}, {}
             worker.connection.send(Kind.LEASE)
-            self.cluster.wait([worker], lambda one: one.granted)
+            self.every.wait([worker], lambda one: one.granted)
 
     def ship(self, facts: dict[str, Any], stored: Mapping[str, Any], *, observed: bool) -> None:
         digest = facts["digest"]
         for worker in self.workers:
             if digest not in worker.programs:
                 worker.connection.send(Kind.LOAD, facts)
-        self.cluster.wait(self.workers, lambda one: digest in one.programs)
+        self.every.wait(self.workers, lambda one: digest in one.programs)
         where = {str(device): int(process) for device, process in self.shares.where.items()}
         holds = {int(w.process): w.held["holds"] for w in self.workers if w.held["program"] == digest}
         self.crossing.holds = holds_of(holds)
@@ -87,7 +84,7 @@ class Epoch:
             results = execute_plan(plan, bound, inputs, backends, journal, pace=Pace.THREADS, others=self.crossing)
         except RunFailed as failure:
             failures.append((*min(self.crossing.failures, default=((0,), 0)), failure))
-        self.cluster.wait(self.workers, lambda one: one.done is not None)
+        self.every.wait(self.workers, lambda one: one.done is not None)
         for worker in self.workers:
             said = worker.done or {}
             if "fault" in said:
@@ -103,11 +100,29 @@ class Epoch:
             tell(observe, self.crossing, [journal.seen, *(worker.seen for worker in self.workers)])
         return results
 
+    # ------------------------------------------------------------------------------ what workers say
+
+    def heed(self, worker: Worker, message: Message) -> None:
+        facts = message.facts
+        match message.kind:
+            case Kind.DATA | Kind.FENCE:
+                self.crossing.take(message)
+            case Kind.FAILED:
+                self.failed()
+            case Kind.LOST:
+                other = next((w for w in self.workers if w.process == facts["lost"]), worker)
+                self.every.miss(other, Lost(other.process, f"{other.member.address}: {facts['words']}"))
+            case Kind.DONE if "fault" in facts:
+                self.crossing.halt(WorkerFault(worker.member.address, f"failed: {facts['fault']}", facts))
+
+    def miss(self, lost: Lost) -> None:
+        self.crossing.halt(lost)
+
     # ------------------------------------------------------------------------------ failures of the program
 
     def failed(self) -> None:
         """A queue somewhere has ended: the others go on as far as they come."""
-        with self.cluster.change:
+        with self.every.change:
             if self.settling is not None:
                 return
             self.settling = threading.Thread(target=self.settle, daemon=True)
@@ -122,7 +137,7 @@ class Epoch:
                 states = [self.crossing.state()]
                 for worker in self.workers:
                     worker.connection.send(Kind.ASK, {"asked": asked})
-                self.cluster.wait(self.workers, lambda one, asked=asked: one.state.get("asked") == asked)  # type: ignore[misc]
+                self.every.wait(self.workers, lambda one, asked=asked: one.state.get("asked") == asked)  # type: ignore[misc]
                 states += [worker.state for worker in self.workers]
                 now = sum(state["sent"] for state in states), sum(state["received"] for state in states)
                 if all(state["idle"] for state in states) and now[0] == now[1] and now == before:
@@ -136,7 +151,7 @@ class Epoch:
     def show(self) -> None:
         if self.forget is None:
             name = os.path.basename(self.shares.plan.program[0].name)
-            self.forget = self.cluster.membership.show(name, self.name, self.members)
+            self.forget = self.membership.show(name, self.name, [*self.members.values()])
 
     def leave(self, clean: bool) -> None:
         """Let the workers go; what did not end as it should is cut off."""
@@ -148,5 +163,4 @@ class Epoch:
                 with suppress(Lost):
                     worker.connection.send(Kind.RELEASE)
             elif worker.lost is None:
-                worker.connection.close()
-                self.cluster.workers.pop(worker.member.address, None)
+                self.every.drop(worker.member.address)

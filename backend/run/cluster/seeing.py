@@ -61,11 +61,11 @@ def _seen(
     facts = {"asked": asked, "inputs": [one.facts() for one in inputs.values()], "probe": not probed}
     facts["marks"] = [*written.values()]
     try:
-        workers = [cluster.worker(member, Process(at)) for at, member in numbered]
+        workers = [cluster.workers.connect(member, Process(at)) for at, member in numbered]
         for worker in workers:
             worker.connection.send(Kind.SEE, facts)
         own = sight([*inputs.values()], [*written.values()], probe=not probed)
-        cluster.wait(workers, lambda one: one.sight.get("asked") == asked)
+        cluster.workers.wait(workers, lambda one: one.sight.get("asked") == asked)
     except Lost:
         return {}, set()
     sights = {HERE: own} | {worker.member.address: worker.sight for worker in workers}
