@@ -1,9 +1,9 @@
 """What the ops that made a mask say about how many of its elements hold.
 
 Two masks computed alike from the same values are one mask, whose elements that hold are as many; of a mask and its opposite
-every element holds in one; and some hold whatever the
-data are: ones that the program joins to a mask, the first of equal cells, the place of the greatest integer.  Looking
-further than `DEPTH` ops back is given up, which only forgets something true.
+every element holds in one; and some hold whatever the data are: ones that the program joins to a mask, the blank of
+`' '=t,' '`, the first of equal cells, the place of the greatest integer.  Looking further than `DEPTH` ops back is given up,
+which only forgets something true.
 
 Neighbours: `builder` (`mask_size` asks both), `core` (the ops).
 """
@@ -109,7 +109,7 @@ class MaskFacts:
             case c.Scalar(function="or"):
                 return max(self.least(arg, depth) for arg in op.args if len(self._types[arg].shape) == len(shape))
             case c.Scalar(function="eq", args=(x, y)):
-                return max(self._extreme(x, y), self._extreme(y, x))
+                return max(self._extreme(x, y), self._extreme(y, x), self._written(x, y), self._written(y, x))
             case c.Join() | c.Stack():
                 return sum([self.least(arg, depth) for arg in op.args])
             case c.Reverse() | c.Rotate() | c.Scan(function="or"):
@@ -123,6 +123,22 @@ class MaskFacts:
                 return max(product(shape).bounds()[0] or 0, 0) if holding and whole.constant == holding else 0
             case c.Library(name="first_occurrence"):
                 return 1 if self._at_most(ONE, shape[0]) is True else 0
+            case _:
+                return 0
+
+    def _written(self, x: ValueId, y: ValueId) -> int:
+        """How many items of x, of those that the program writes, are the integer or character y."""
+        items, sought = self._definitions.get(x), self._definitions.get(y)
+        kinds = [self._types[value].element.kind for value in (x, y)]
+        if not isinstance(sought, c.Literal) or self._types[y].shape or not all(k.is_integer or k is Kind.CHAR for k in kinds):
+            return 0
+        match items:
+            case c.Literal():
+                return items.data.count(sought.data[0])
+            case c.Join() | c.Stack():
+                return sum([self._written(arg, y) for arg in items.args])
+            case c.Reshape() | c.Spread() if product(self._types[items.arg].shape) == product(self._types[x].shape):
+                return self._written(items.arg, y)
             case _:
                 return 0
 
