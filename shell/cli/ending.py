@@ -185,10 +185,15 @@ def hearing() -> Iterator[None]:
     except (KeyboardInterrupt, Terminated):
         raise
     except BaseException as error:
-        number = 0 if _guard is None else _guard.signal
-        if number:
-            raise (KeyboardInterrupt if number == signal.SIGINT else Terminated) from error
+        raise_heard(error)
         raise
+
+
+def raise_heard(cause: BaseException | None = None) -> None:
+    """Raise the signal that has come, if any: a library has caught it, or says something else instead."""
+    number = 0 if _guard is None else _guard.signal
+    if number:
+        raise (KeyboardInterrupt if number == signal.SIGINT else Terminated) from cause
 
 
 def leave(code: Exit) -> None:

@@ -7,6 +7,7 @@ import sys
 
 from ..cli.arguments import Arguments, UsageError
 from ..cli.console import Console
+from ..cli.ending import raise_heard
 from ..cli.exits import Exit
 
 
@@ -22,4 +23,5 @@ def run(arguments: Arguments, console: Console) -> Exit:
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     server = create()
     server.start_io(requests, answers)
+    raise_heard()
     return Exit.FAILED if server.left_early else Exit.OK

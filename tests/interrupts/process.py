@@ -88,8 +88,11 @@ def is_pythons_own(stopped: Stopped) -> bool:
     """Was it interrupted before the first line of Rho, while Python itself started?
 
     What `site` imports for an installed package, such as the finder of an editable one, is Python's start too, and so is the
-    import by `shell/__main__.py` of the module that takes interrupts over.  `site` says so of a `.pth` file and goes on.
+    import by `shell/__main__.py` of the module that takes interrupts over.  `site` says so of a `.pth` file and goes on, and so
+    do imports of what is inside a callback of theirs.
     """
+    if stopped.code == 0 and re.match(r"Exception ignored in: <function _get_module_lock", stopped.err):
+        return True
     if re.search(r"^Error processing line \d+ of .*\.pth:$", stopped.err, re.MULTILINE):
         return True
     if stopped.code not in (1, -signal.SIGINT):

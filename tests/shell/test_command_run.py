@@ -61,7 +61,7 @@ def test_memory_is_bounded_before_the_run(rho: Rho, project: Path) -> None:
 
 
 def test_time_is_bounded(rho: Rho, project: Path) -> None:
-    (project / "long.rho").write_text("{1+⍵}⍣1000000000 ⊢ 1\n", encoding="utf-8")
+    (project / "long.rho").write_text("{1+⍵}⍣20000000000 ⊢ 1\n", encoding="utf-8")
     ran = rho("run", "long.rho", "--max-time", "0.2", "--out", "x=y.npy")
     assert ran.code == 2
     ran = rho("run", "long.rho", "--max-time", "0.2")

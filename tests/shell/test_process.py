@@ -45,7 +45,7 @@ def test_a_full_disk_is_said() -> None:
 
 def test_an_interrupt_gives_130_and_no_output(rho: Rho, tmp_path: Path) -> None:
     script = tmp_path / "long.rho"
-    script.write_text("1\n{1+⍵}⍣1000000000 ⊢ 1\n", encoding="utf-8")
+    script.write_text("1\n{1+⍵}⍣1000000000000 ⊢ 1\n", encoding="utf-8")
     before = signal.signal(signal.SIGALRM, lambda number, frame: signal.raise_signal(signal.SIGINT))
     signal.setitimer(signal.ITIMER_REAL, 0.3)
     try:
