@@ -56,6 +56,10 @@ REGIONS: list[tuple[str, list[Make]]] = [
     # indices are checked even where an axis that is taken whole is empty
     ("{m←⍵ ⋄ k←⌊+/,⍵ ⋄ {⍵+ +/,m[⍺+k+⍳3;]}⍣(⍳3) ⊢ 0.0}", matrix((2, 0), (5, 0), (4, 0), (90, 1))),
     ("{k←⌊+/,⍵ ⋄ {x←⍵ ⋄ x[⍺+k+⍳3;]←0.5 ⋄ x}⍣(⍳3) ⊢ ⍵}", matrix((2, 0), (5, 0), (4, 0), (90, 1))),
+    # points of the state, of the old one also where it is written over meanwhile
+    ("{{x←⍵ ⋄ k←(≢x)|x[0;⍳3] ⋄ v←k{x[⍺;⍵]}¨3|⌽k ⋄ x[0;⍳3]←7|1+v+k ⋄ x}⍣9 ⊢ ⍵}", integers((5, 7), (9, 3), (1, 4))),
+    ("{{x←⍵ ⋄ k←(≢x)|x[0;⍳3] ⋄ v←k{x[⍺;⍵]}¨⌽k ⋄ x[0;⍳3]←7|1+v+k ⋄ x}⍣9 ⊢ ⍵}", integers((5, 7), (9, 3), (1, 4))),
+    ("{{x←⍵ ⋄ y←x ⋄ x[0;⍳3]←7|1+x[0;⍳3] ⋄ k←3|x[0;⍳3] ⋄ v←k{y[⍺;⍵]-x[⍵;⍺]}¨⌽k ⋄ x[1;⍳3]←v ⋄ x}⍣9 ⊢ ⍵}", integers((5, 7), (3, 3))),
     # element-wise states that read elsewhere
     ("{{(¯1⌽⍵)+0.5×1⌽⍵}⍣9 ⊢ ⍵}", vector(*SIZES)),
     ("{{0.25×(¯1⌽⍵)+(1⌽⍵)+(¯1⊖⍵)+1⊖⍵}⍣7 ⊢ ⍵}", matrix(*SHAPES)),

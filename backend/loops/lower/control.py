@@ -35,7 +35,7 @@ from .values import Check, Data, Place, Registers, Scope, Unsupported, Where
 
 def lower_block(scope: Scope, block: SubGraph, overwritten: AbstractSet[ValueId] = frozenset()) -> list[Where]:
     """Every phase in order; where the results lie (where `scope.destinations` wants them)."""
-    scope.aliases |= aliased(block, overwritten)
+    scope.aliases |= aliased(block, overwritten, scope.shape)
     wanted = [scope.destinations.get(result) for result in block.results]
     for phase in block.phases:
         lower_phase(scope, phase)

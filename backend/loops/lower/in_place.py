@@ -10,12 +10,14 @@ Neighbours: `control` (asks).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
+from math import prod
 from typing import Final
 
+from ....typechecker.sizes import Size
 from ...graph import traverse
-from ...graph.phases import AxisKind, Branch, LibraryPhase, Loop, Phase, Structured, SubGraph, ValueId
+from ...graph.phases import Affine, AxisKind, Branch, LibraryPhase, Loop, Phase, ReadNode, Reshaped, Structured, SubGraph, ValueId
 from .library import LAZY, writes_over
 
 
@@ -77,8 +79,31 @@ def _free(graph: SubGraph) -> Iterable[ValueId]:
     yield from graph.results
 
 
-def aliased(block: SubGraph, overwritten: AbstractSet[ValueId]) -> set[ValueId]:
-    """Results of gathers by one index, rotations and joins that may show their operands, not overwritten before that."""
+def shows(phase: Phase) -> tuple[ValueId, ...]:
+    """The operands whose items are those of a phase, in another order: of a rotation, a join, or what only renames indices."""
+    match phase:
+        case LibraryPhase(op="join"):
+            return phase.args
+        case LibraryPhase(op="gather" | "rotate"):
+            return phase.args[:1]
+        case Structured(reads=(read,), body=(ReadNode(),), results=(result,)) if result.reduction is None:
+            return (read.value,) if all(map(_is_known, read.projection.stages)) else ()
+        case _:
+            return ()
+
+
+def _is_known(stage: Affine | Reshaped) -> bool:
+    """Is it known which item each point reads?"""
+    if isinstance(stage, Affine):
+        return not stage.fills
+    return all(size.constant is not None for size in (*stage.source, *stage.target))
+
+
+def aliased(block: SubGraph, overwritten: AbstractSet[ValueId], shape: Callable[[ValueId], Sequence[Size]]
+            ) -> set[ValueId]:  # fmt: skip
+    """Results of gathers by one index, rotations, joins and views that may show their operands, not overwritten before that.
+
+    A view is worth it where gathers alone read it, which read fewer items than it has."""
     writers: dict[ValueId, int] = {}
     last: dict[ValueId, int] = {}
     for position, phase in enumerate(block.phases):
@@ -91,15 +116,35 @@ def aliased(block: SubGraph, overwritten: AbstractSet[ValueId]) -> set[ValueId]:
     nested = set(block.results) | {v for phase in block.phases if not isinstance(phase, Structured) for v in traverse.uses(phase)}
     written: dict[ValueId, int] = {}
     for phase in block.phases:
-        if isinstance(phase, LibraryPhase) and phase.op in ("gather", *LAZY):
-            (result,) = phase.results
-            args = phase.args[:1] if phase.op != "join" else phase.args
-            first = min(min(written.get(arg, _NEVER), writers.get(arg, _NEVER)) for arg in args)
-            if phase.op in LAZY and result in nested:
-                continue
-            if result not in block.results and result not in overwritten and last.get(result, 0) < first:
-                written[result] = first
+        shown = shows(phase)
+        if not shown:
+            continue
+        (result,) = traverse.results(phase)
+        if isinstance(phase, Structured) and not _is_read_in_few(block, result, shape):
+            continue
+        if isinstance(phase, LibraryPhase) and phase.op in LAZY and result in nested:
+            continue
+        first = min(min(written.get(arg, _NEVER), writers.get(arg, _NEVER)) for arg in shown)
+        if result not in block.results and result not in overwritten and last.get(result, 0) < first:
+            written[result] = first
     return set(written)
+
+
+def _is_read_in_few(block: SubGraph, value: ValueId, shape: Callable[[ValueId], Sequence[Size]]) -> bool:
+    """Do only gathers of several items read a value, and fewer items than it has?"""
+    readers = [phase for phase in block.phases if value in traverse.uses(phase)]
+    if not readers or value in block.results:
+        return False
+    read = 0
+    for phase in readers:
+        if not isinstance(phase, LibraryPhase) or phase.op != "gather" or phase.args.count(value) != 1 or value != phase.args[0]:
+            return False
+        own = [size.constant for size in shape(phase.results[0])]
+        if not shape(phase.args[1]) or None in own:
+            return False
+        read += prod(n or 0 for n in own)
+    have = [size.constant for size in shape(value)]
+    return None not in have and read < prod(n or 0 for n in have)
 
 
 _NEVER: Final = 1 << 60

@@ -33,10 +33,24 @@ _CHECKED = frozenset({"convert_checked", "floor", "ceil"})
 
 def lower_structured(scope: Scope, phase: Structured) -> None:
     _note_turned(scope, phase)
+    if phase.results[0].value in scope.aliases:
+        _show(scope, phase)
+        return
     body = build_body(phase, complexes=True, loops=True)
     if body is None:
         raise Unsupported("a function or kind that kernels do not have")
     _Nest(scope, phase, body).write()
+
+
+def _show(scope: Scope, phase: Structured) -> None:
+    """Items of a phase that only renames indices are read where they are used."""
+    (read,), sizes = phase.reads, [axis.size for axis in phase.axes]
+
+    def item(point: tuple[Index, ...], mask: str | None) -> Registers:
+        indices, _ = indices_of(scope, read.projection, point, sizes)
+        return scope.items(read.value, indices, mask)
+
+    scope.lazy[phase.results[0].value] = item
 
 
 def _note_turned(scope: Scope, phase: Structured) -> None:
