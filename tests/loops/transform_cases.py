@@ -550,6 +550,26 @@ CASES = {
             }
             x[i, j] = item.7 } }
         """),
+    "what a row has in common, which hoisting puts between the loops": (interchanging, """
+        input d: f64[n] output x: f64[n, n]
+        for t in 0..m serial { for i in 0..n serial { a = d[i] b: f64 = add(a, a) for j in 0..n vector {
+            v = x[i, j] w: f64 = add(v, b) x[i, j] = w } } }
+        """, """
+        input d: f64[n] output x: f64[n, n]
+        count.1 = index m none.1 = index 0 trips.1: i64 = max(count.1, none.1) few.1: i64 = 7 rest.1: i64 = band(trips.1, few.1)
+        shift.1: i64 = 3 stretches.1: i64 = shr(shift.1, trips.1)
+        for i in 0..n serial { for j in 0..n vector {
+            item.1 = x[i, j]
+            for t.1 in 0..rest.1 serial carried (item.2: f64 = item.1 -> w.1 => item.3) {
+                a.1 = d[i] b.1: f64 = add(a.1, a.1) w.1: f64 = add(item.2, b.1) }
+            for stretch.1 in 0..stretches.1 serial carried (item.4: f64 = item.3 -> item.6 => item.7) until same.1 {
+                for t.2 in 0..8 serial carried (
+                    item.5: f64 = item.4 -> w.2 => item.6, earlier.1: f64 = item.4 -> item.5 => earlier.2) {
+                    a.2 = d[i] b.2: f64 = add(a.2, a.2) w.2: f64 = add(item.5, b.2) }
+                same.1: bool = same:f64(item.6, earlier.2)
+            }
+            x[i, j] = item.7 } }
+        """),
     "iterations that know their number, on two items": (interchanging, """
         input c: f64[m] output x: f64[n, 2]
         for t in 0..m serial { for i in 0..n vector {
@@ -569,5 +589,7 @@ CASES = {
         for t2 in 0..m serial { for i2 in 0..n vector { y[i2] = one v2 = y[i2] w2: f64 = add(v2, one) x[i2] = w2 } }
         for t3 in 0..m serial { for i3 in 0..n vector { v3 = y[i3] a = c[t3, i3] w3: f64 = add(v3, a) y[i3] = w3 } }
         for t4 in 0..m serial { for i4 in 0..t4 vector { v4 = x[i4] w4: f64 = add(v4, one) x[i4] = w4 } }
+        for t5 in 0..m serial { for k in 0..1 serial { b = x[k] for i5 in 0..n vector {
+            v5 = x[i5] w5: f64 = add(v5, b) x[i5] = w5 } } }
         """, None),
 }  # fmt: skip

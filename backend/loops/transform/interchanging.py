@@ -124,7 +124,7 @@ class _Interchanging:
         body = around.body
         while not loops or loops[-1].kind is not LoopKind.VECTOR:
             loop = body[-1] if body else None
-            if not isinstance(loop, For) or not all(isinstance(s, Constant | Number) for s in body[:-1]):
+            if not isinstance(loop, For) or not all(isinstance(s, Constant | Number | Load | Apply) for s in body[:-1]):
                 raise _NotOne
             if loop.carried or loop.until is not None:
                 raise _NotOne
