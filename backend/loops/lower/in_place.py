@@ -79,7 +79,7 @@ def _free(graph: SubGraph) -> Iterable[ValueId]:
     yield from graph.results
 
 
-def shows(phase: Phase) -> tuple[ValueId, ...]:
+def _shows(phase: Phase) -> tuple[ValueId, ...]:
     """The operands whose items are those of a phase, in another order: of a rotation, a join, or what only renames indices."""
     match phase:
         case LibraryPhase(op="join"):
@@ -116,7 +116,7 @@ def aliased(block: SubGraph, overwritten: AbstractSet[ValueId], shape: Callable[
     nested = set(block.results) | {v for phase in block.phases if not isinstance(phase, Structured) for v in traverse.uses(phase)}
     written: dict[ValueId, int] = {}
     for phase in block.phases:
-        shown = shows(phase)
+        shown = _shows(phase)
         if not shown:
             continue
         (result,) = traverse.results(phase)
