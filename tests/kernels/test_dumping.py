@@ -18,8 +18,8 @@ PROGRAM = "x ← 100000⍴1 2 3.5\ny ← {(⍵+¯1⌽⍵)÷2}⍣100 ⊢ x\ntotal
 needs_llvm = pytest.mark.skipif(not is_installed(), reason="needs llvmlite")
 
 
-def _run(folder: Path, *options: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    (folder / "p.rho").write_text(PROGRAM, encoding="utf-8")
+def _run(folder: Path, *options: str, program: str = PROGRAM, **environment: str) -> subprocess.CompletedProcess[str]:
+    (folder / "p.rho").write_text(program, encoding="utf-8")
     return subprocess.run(
         [sys.executable, "-m", "rho", "run", "p.rho", *options], cwd=folder, capture_output=True, text=True, check=False,
         env={**os.environ, "RHO_KERNEL_CACHE": "off", **environment}, timeout=300,
@@ -40,6 +40,12 @@ def test_a_dump_holds_words_loop_programs_llvm_and_assembly_and_changes_nothing(
             assert not stage.strip() or parse(stage).name
     (words,) = [(tmp_path / "new" / "dump" / f"{stem}.words").read_text(encoding="utf-8") for stem in names[".words"]]
     assert "Repeat of=Loop" in words and " trip=100 " in words
+
+
+def test_words_of_a_loop_that_reads_its_index_can_be_written(tmp_path: Path) -> None:
+    dumped = _run(tmp_path, program="{⍵+0.5×⍺}⍣(⍳9) ⊢ 0.0×⍳7\n", RHO_DUMP=str(tmp_path / "dump"))
+    assert (dumped.returncode, dumped.stderr) == (0, "")
+    assert any("index=" in file.read_text(encoding="utf-8") for file in (tmp_path / "dump").glob("*.words"))
 
 
 @needs_llvm

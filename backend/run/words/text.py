@@ -11,10 +11,11 @@ Neighbours: `program` (the words), `kernels.dumping` (where the text goes).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import fields
 from typing import Any
 
 from ...graph import traverse
+from ...graph.phases import Phase
 from .program import Word
 
 
@@ -42,7 +43,7 @@ def _lines(word: Any, indent: str) -> Iterator[str]:
 def _short(value: Any) -> str:
     if isinstance(value, tuple):
         return f"({', '.join(map(_short, value))})"
-    if is_dataclass(value) and hasattr(value, "id"):
-        results = ", ".join(map(str, traverse.results(value)))  # type: ignore[arg-type]
+    if isinstance(value, Phase):
+        results = ", ".join(map(str, traverse.results(value)))
         return f"{type(value).__name__} {value.id}" + (f" → {results}" if results else "")
     return str(value)
