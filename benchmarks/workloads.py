@@ -79,13 +79,8 @@ def _layers(n: int, dtype: Any, rng: Any) -> Arrays:
 
 
 def _erf(x: Any) -> Any:
-    return np.vectorize(math.erf, otypes=[x.dtype])(x) if x.size < 3e5 else _erf_series(x)
-
-
-def _erf_series(x: Any) -> Any:
-    from rho.backend.run.cpu.error_function import erf
-
-    return erf(x).astype(x.dtype)
+    """NumPy has none: the C library's, as quick as rational approximations by NumPy's functions."""
+    return np.fromiter(map(math.erf, x.reshape(-1).tolist()), x.dtype, x.size).reshape(x.shape)
 
 
 def _black_scholes(a: Arrays) -> Any:

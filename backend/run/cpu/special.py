@@ -1,9 +1,9 @@
 """Special functions on NumPy arrays: the gamma family, the error function, and divisors of floats.
 
-Whole arguments, which are the common ones, go through tables; the rest go item by item through the definitions, which are
-also those of the reference.
+Factorials of whole numbers, which are the common ones, go through a table; the rest go item by item through the definitions,
+which are also those of the reference.
 
-Neighbours: `scalar.special` (definitions), `error_function`, `scalars`.
+Neighbours: `scalar.special` (definitions), `scalars`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ import numpy as np
 
 from ....typechecker.scalars import FUNCTIONS
 from ...scalar import special as definitions
-from .error_function import erf, erfc
 from .kinds import NumArray, placing
 
 
@@ -59,17 +58,8 @@ def _item(function: Callable[..., float]) -> Callable[..., Any]:
     return lambda *args: itemwise(function, *args)
 
 
-def _erf(x: Any) -> Any:
-    """One method for every size: a shard has the bits of the whole."""
-    return erf(x).astype(x.dtype, copy=False)
-
-
-def _erfc(x: Any) -> Any:
-    return erfc(x).astype(x.dtype, copy=False)
-
-
 _TABLE: dict[str, Callable[..., Any]] = {
-    "factorial": _factorial, "erf": _erf, "erfc": _erfc, "lgamma": _item(definitions.lgamma),
+    "factorial": _factorial, "erf": _item(math.erf), "erfc": _item(math.erfc), "lgamma": _item(definitions.lgamma),
     "digamma": _item(definitions.digamma), "binomial": _item(definitions.binomial), "gcd": _item(definitions.float_gcd),
     "lcm": _item(definitions.float_lcm),
 }  # fmt: skip
