@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...backend.run.files.arrow import Column, columns_of, items_of, offers_arrow, padded_texts
+from ...backend.run.files.trouble import missing_package
 from ...backend.run.values import kind_of_dtype
 from ...lang.reading_clauses import AS_WRITTEN, Form, Reading
 from ...typechecker.elements import Kind
@@ -69,10 +70,12 @@ _ADVICE = "convert it to bool, uint8, int32, int64, float32, float64, complex64,
 
 
 def _from_arrow(value: object, what: str, reading: Reading) -> np.ndarray[Any, Any]:
-    """A column as a vector (of text as rows), a table of numbers as a matrix."""
+    """A column as a vector (of text as rows), a table of numbers as a matrix; without pyarrow as NumPy takes it, if it does."""
     try:
         columns, is_table = columns_of(value)
-    except ImportError:  # pandas exports through pyarrow
+    except ImportError:
+        if not hasattr(value, "__array__"):
+            raise missing_package("parquet", "pyarrow") from None
         return np.asarray(value)
     items: list[np.ndarray[Any, Any]] = [items_of(column, reading) for column in columns]
     if not is_table:

@@ -52,7 +52,7 @@ def test_columns_go_into_compiled_functions(make: Any, dtype: str, items: list[A
     [
         (lambda: pa.array([1, None]), "has 1 missing item, the first at 1"),
         (lambda: pa.array([2**63], pa.uint64()), "beyond 2*63-1"),
-        (lambda: pa.array([[1]]), "Arrow's type `+l`"), (lambda: pa.table({"a": ["x"]}), "has the text column a"),
+        (lambda: pa.array([[1]]), "Arrow's type `list<item: int64>`"), (lambda: pa.table({"a": ["x"]}), "has the text column a"),
         (lambda: pa.array([None]), "1 missing item"), (lambda: np.array(["NaT"], "M8[us]"), "1 missing item"),
         (lambda: np.datetime64("NaT"), "1 missing item"),
     ],
@@ -95,6 +95,37 @@ def test_a_missing_item_without_a_clause_names_the_input(tmp_path: Path) -> None
         rho.load(tmp_path / "p.rho").run(price=pa.array([1.0, None, None]))
     (found,) = caught.value.diagnostics
     assert (found.code, found.message) == ("E705", "`the input price` has 2 missing items, the first at 1")
+
+
+class _Export:
+    def __init__(self, column: Any) -> None:
+        self.column = column
+
+    def __arrow_c_stream__(self, schema: object = None) -> Any:
+        return self.column.__arrow_c_stream__()
+
+
+class _Shown(_Export):
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return self.column.to_numpy()
+
+
+def test_without_pyarrow_columns_come_as_numpy_takes_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    column, total = pa.chunked_array([[1.5, 2.0]]), rho.compile("+/")
+    assert total(_Export(column)) == total(_Shown(column)) == 3.5
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    assert total(_Shown(column)) == 3.5
+    with pytest.raises(TypeError, match="is read by pyarrow, which is not installed"):
+        total(_Export(column))
+
+
+def test_a_stream_that_fails_is_told() -> None:
+    def batches() -> Any:
+        yield pa.record_batch({"a": [1.0]})
+        raise ValueError("nobody is there")
+
+    with pytest.raises(TypeError, match="cannot be read: .*nobody is there"):
+        rho.compile("{⍵}")(pa.RecordBatchReader.from_batches(pa.schema([("a", pa.float64())]), batches()))
 
 
 def test_structures_are_given_back() -> None:

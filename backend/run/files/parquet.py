@@ -128,7 +128,7 @@ def _one_column(content: Content, asked: Column) -> Any:
         wanted = name or names[0]
         if names.count(wanted) != 1:
             raise FileTrouble(Code.E704, f"has no column named {wanted}", f"its columns: {listed(names)}")
-        (column,), _ = arrow.columns_of(file.read(columns=[wanted], use_threads=False).column(0))
+        column = arrow.column_of(wanted, file.read(columns=[wanted], use_threads=False).column(0))
     items = arrow.items_of(column, reading)
     if reading.form is Form.ITEM and column.form is not Form.ITEM:
         form = column.form.name.lower()
