@@ -124,7 +124,7 @@ def test_a_stream_that_fails_is_told() -> None:
         yield pa.record_batch({"a": [1.0]})
         raise ValueError("nobody is there")
 
-    with pytest.raises(TypeError, match="cannot be read: .*nobody is there"):
+    with pytest.raises(TypeError, match=r"cannot be read: .*nobody is there"):
         rho.compile("{⍵}")(pa.RecordBatchReader.from_batches(pa.schema([("a", pa.float64())]), batches()))
 
 
