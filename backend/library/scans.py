@@ -12,7 +12,7 @@ from ..graph.phases import LibraryPhase
 from ..run.cpu.bindings import Binding, Later, Unbound
 from ..run.cpu.kinds import DTYPES, NumArray, start_of
 from ..run.cpu.launching import Base
-from ..run.cpu.scanning import Whole, scan_lines, scan_plan
+from ..run.cpu.scanning import scan_lines, scan_plan
 from ..run.cpu.sequential import scanned_along
 from .frames import Arrays, Call, Operation, cell_by_cell
 
@@ -31,8 +31,8 @@ def _bind_scan(binding: Binding, phase: LibraryPhase) -> None:
     assert isinstance(function, str)
     assert isinstance(axis, int)
     plan = scan_plan(function, kind, array, axis + frame_of(phase), binding.threads, least=0, runs=binding.runs)
-    if not isinstance(plan, Whole):
-        raise Later if plan is None and array.dtype == DTYPES[kind] else Unbound
+    if plan is None:
+        raise Later if array.dtype == DTYPES[kind] else Unbound
     carry = plan.carry
     result = binding.result(value, array.shape, array.dtype)
     bases: list[Base] = [(binding.places[source], 0), (result, 0), (None, start_of(carry))]

@@ -1,7 +1,7 @@
 """Scans through compiled kernels, in the order of scans.
 
-Many lines are shared by the team.  One long line is gone along batch by batch, each from what is before it, so that an interrupt
-is heard.
+Many lines are shared by the team.  One long line is a chain of pieces, each from what is before it, so that an interrupt is
+heard between them.
 
 Neighbours: `loops.scans` (the code), `sharing` (its pieces), `reference.scans` (the order), `library.sequential` (asks).
 """
@@ -61,7 +61,7 @@ def scan_lines(function: str, kind: Kind, arg: NumArray, axis: int, threads: int
 
 def scan_plan(
     function: str, kind: Kind, arg: NumArray, axis: int, threads: int, least: int = LEAST, runs: int = 1
-) -> Whole | Long | None:  # fmt: skip
+) -> Ready | None:  # fmt: skip
     """What scans arrays of this layout; kept.  `least`: fewer items stay on NumPy; asked for once in so many `runs`."""
     if arg.dtype != DTYPES[kind]:
         return None
@@ -80,31 +80,33 @@ def _is_scanned(function: str, kind: Kind) -> bool:
     return kind in KINDS and kind is not Kind.CHAR and is_reduction
 
 
-def _made(
-    code: Scan, address: int, arg: NumArray, axis: int, axes: tuple[int, int], threads: int
-) -> Whole | Long | None:  # fmt: skip
+def _made(code: Scan, address: int, arg: NumArray, axis: int, axes: tuple[int, int], threads: int) -> Ready | None:
     bytes = code.kind.bytes
     work = arg.nbytes * _BYTE_WORK + (0 if code.is_free else arg.size * _ORDERED_WORK)
     if code.form is Form.COLUMNS:
-        blocks = _columns(code, arg, axis, axes, threads if work >= PARALLEL else 1, work)
-        return None if blocks is None else Whole(code, Pieces(address, blocks, 3, threads, work))
-    lines, length = prod(arg.shape[:axis]), arg.shape[axis]
+        columns = _columns(code, arg, axis, axes, threads if work >= PARALLEL else 1, work)
+        return None if columns is None else Ready(code, Pieces(address, columns, 3, threads, work))
+    lines, length, step = prod(arg.shape[:axis]), arg.shape[axis], arg.strides[axis]
     if lines == 1 and work >= policy.LONG_NANOSECONDS:
-        return Long(code, address, length, arg.strides[axis], work)
+        batch, blocks = _HEARD // (bytes * BLOCK) * BLOCK, []
+        for place, first in enumerate(range(0, length, batch)):
+            starts = first * step, first * bytes, place * bytes
+            blocks.append(_lines(code, 1, min(batch, length - first), (0, step), starts))
+        return Ready(code, Pieces(address, blocks, 3, 1, work), is_chain=True)
     each = -(-lines // policy.pieces(_PIECES * threads if threads > 1 and work >= PARALLEL else 1, work))
-    blocks = []
-    for first in range(0, lines, each):
-        strides = axes[0], arg.strides[axis]
-        blocks.append(_lines(code, min(each, lines - first), length, strides, (first * axes[0], first * length * bytes)))
-    return Whole(code, Pieces(address, blocks, 3, threads, work))
+    blocks = [
+        _lines(code, min(each, lines - first), length, (axes[0], step), (first * axes[0], first * length * bytes, 0))
+        for first in range(0, lines, each)
+    ]
+    return Ready(code, Pieces(address, blocks, 3, threads, work))
 
 
-def _lines(code: Scan, lines: int, length: int, strides: tuple[int, int], places: tuple[int, int] = (0, 0)) -> Block:
-    """The words of lines.  `strides`: of the source.  `places`: the source and the result, from the bases."""
+def _lines(code: Scan, lines: int, length: int, strides: tuple[int, int], starts: tuple[int, int, int]) -> Block:
+    """The words of lines.  `strides`: of the source.  `starts`: the source, the result, and what is before, from the bases."""
     own = (strides[0],) if code.unit else strides
     words = [lines, length, 0, *own, 0, length * code.kind.bytes, 0]
     after = 3 + len(own)
-    return Block(words, [(2, (_SOURCE, places[0])), (after, (_RESULT, places[1])), (after + 2, (_CARRY, 0))])
+    return Block(words, list(zip((2, after, after + 2), zip((_SOURCE, _RESULT, _CARRY), starts, strict=True), strict=True)))
 
 
 def _merged(arg: NumArray, axis: int) -> tuple[int, int] | None:
@@ -123,18 +125,20 @@ def _code(function: str, kind: Kind, arg: NumArray, axis: int) -> Scan:
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
-    """Lines that are not cut: pieces whose bases are the source, the result, and two items, the first being what is before."""
+class Ready:
+    """Pieces whose bases are the source, the result, and what is before lines, which is nothing.  In a chain each piece leaves
+    what is before the next one."""
 
     code: Scan
     pieces: Pieces
+    is_chain: bool = False
 
     @property
     def carry(self) -> NumArray:
         return _carry(self.code.function, self.code.kind)
 
     def run(self, arg: NumArray, result: NumArray) -> None:
-        carry = self.carry
+        carry = np.resize(self.carry[:1], len(self.pieces.blocks) + 1) if self.is_chain else self.carry
         self.pieces.run((start_of(arg), start_of(result), start_of(carry)), (arg, result, carry))
 
 
@@ -144,27 +148,7 @@ def _carry(function: str, kind: Kind) -> NumArray:
     return np.full(2, neutral(function, kind), DTYPES[kind])
 
 
-_kept: Kept[Whole | Long] = Kept(256)
-
-
-# -------------------------------------------------------------------------------------------------- lines
-
-
-class Long:
-    """A line that takes long, of items that are `step` bytes apart: batches are whole blocks, but for the last."""
-
-    def __init__(self, code: Scan, address: int, length: int, step: int, work: float) -> None:
-        self.code, self.length, self.step = code, length, step
-        self.batch = _HEARD // (code.kind.bytes * BLOCK) * BLOCK
-        sizes = {min(self.batch, length), length % self.batch or self.batch}
-        self.pieces = {size: Pieces(address, [_lines(code, 1, size, (0, step))], 3, 1, work * size / length) for size in sizes}
-
-    def run(self, arg: NumArray, result: NumArray) -> None:
-        source, target, carry = start_of(arg), start_of(result), _carry(self.code.function, self.code.kind).copy()
-        for start in range(0, self.length, self.batch):
-            bases = source + start * self.step, target + start * self.code.kind.bytes, start_of(carry)
-            self.pieces[min(self.batch, self.length - start)].run(bases, (arg, result, carry))
-            carry[0] = carry[1]
+_kept: Kept[Ready] = Kept(256)
 
 
 # ------------------------------------------------------------------------------------------------ columns
