@@ -12,7 +12,7 @@ from rho.backend.loops.transform.progressions import Direction, Progression
 
 from .fixtures import ALL
 from .running import results
-from .transform_cases import CASES
+from .transformations import CASES
 
 SIZES = [{"n": 0, "m": 3, "steps": 2, "k": 0}, {"n": 1, "m": 1, "steps": 1, "k": 1}, {"n": 2, "m": 5, "steps": 2, "k": 1},
          {"n": 6, "m": 3, "steps": 2, "k": 2}]  # fmt: skip
