@@ -73,15 +73,16 @@ def plan_nest(
     )  # fmt: skip
 
 
-def row_nest(space: Numbers, strides: Sequence[Numbers], form: Form = Form.MAP) -> Nest:
-    """Loops in the program's order, the last axis apart; axes that step evenly through every operand are one."""
+def row_nest(space: Numbers, strides: Sequence[Numbers], form: Form = Form.MAP, *, apart: bool = True) -> Nest:
+    """Loops in the program's order, the last axis `apart`; axes that step evenly through every operand are one."""
     groups: list[list[int]] = []
-    for axis in [axis for axis in range(len(space) - 1) if space[axis] != 1]:
+    for axis in [axis for axis in range(len(space) - apart) if space[axis] != 1]:
         if groups and all(own[groups[-1][-1]] == own[axis] * space[axis] for own in strides):
             groups[-1].append(axis)
         else:
             groups.append([axis])
-    groups.append([len(space) - 1])
+    if apart or not groups:
+        groups.append([len(space) - 1])
     sizes = tuple(prod(space[axis] for axis in group) for group in groups)
     steps = tuple(tuple(own[group[-1]] for group in groups) for own in strides)
     return Nest(form, tuple(range(len(space))), tuple(map(tuple, groups)), sizes, steps)

@@ -11,27 +11,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise, product
-from math import prod
-from typing import Final, TypeAlias
+from typing import Final
 
 import numpy as np
 
 from ....typechecker.elements import Kind
 from ...kernels import policy
 from ...kernels.build import Body, build_kernel
-from ...kernels.ir import Form, Load, Result, Stores
+from ...kernels.ir import Load, Result, Stores
 from ...kernels.kept import Kept
 from ...kernels.llvm_leaf import is_installed, vector_bytes
-from ...kernels.nest import Nest
+from ...kernels.nest import Nest, row_nest
 from ...kernels.store import address_of
 from ...loops.lower.kernel import KernelCode
-from ..native import native
 from ..pool import ALIGNMENT, LEAST, room
 from .compiled import STREAMED, strides_over
-from .cuts import PARALLEL
+from .cuts import Cuts, Reduction, Work, cuts_of
 from .kinds import NumArray, start_of
-from .launching import SHARED_NANOSECONDS, Block, moved
+from .launching import Block, moved
 from .sharing import Pieces
 
 _KINDS: Final = {1: Kind.U8, 4: Kind.I32, 8: Kind.I64}
@@ -39,12 +36,8 @@ _KINDS: Final = {1: Kind.U8, 4: Kind.I32, 8: Kind.I64}
 _NANOSECONDS_A_BYTE: Final = 0.1
 _SAVED: Final = 0.1
 """Nanoseconds a byte that a kernel saves."""
-_PIECES: Final = 4
-"""Pieces a thread."""
 _TILE_ROWS: Final = 64
 _TILE_ITEMS: Final = 1 << 14
-Box: TypeAlias = tuple[tuple[int, int], ...]
-"""From where to where in each loop."""
 
 
 def copied(array: NumArray, threads: int) -> NumArray:
@@ -102,8 +95,8 @@ def drafted(target: NumArray, source: NumArray, threads: int, *, streams: bool) 
     written, read = strides_over(target, target.shape), strides_over(source, target.shape)
     if kind is None or not is_installed() or not source.flags.aligned or min(written) < 0:
         return None
-    nest = _nest(target.shape, written, read)
-    sizes, (outer, inner) = nest.sizes, nest.strides
+    nest = row_nest(target.shape, (written, read), apart=False)
+    outer, inner = nest.strides
     if outer[-1] != target.itemsize:
         return None
     rows_aligned = all(stride % ALIGNMENT == 0 for stride in outer[:-1])
@@ -113,7 +106,8 @@ def drafted(target: NumArray, source: NumArray, threads: int, *, streams: bool) 
     duration = target.nbytes * _NANOSECONDS_A_BYTE
     places = 2 * kernel.axes, 3 * kernel.axes + 1
     blocks = []
-    for box in _boxes(sizes, inner, kind.bytes, duration, threads):
+    cuts = _cuts(nest, kind.bytes, duration, threads)
+    for box in map(cuts.ranges, range(cuts.count)):
         counts, origins = [stop - start for start, stop in box], [start for start, _ in box]
         words = (*counts, *origins, 0, *inner, 0, *outer[:-1], 0)
         ahead = [sum([start * step for start, step in zip(origins, own, strict=True)]) for own in (inner, outer)]
@@ -121,37 +115,15 @@ def drafted(target: NumArray, source: NumArray, threads: int, *, streams: bool) 
     return Draft(KernelCode(kernel), tuple(blocks))
 
 
-def _nest(shape: Sequence[int], written: Sequence[int], read: Sequence[int]) -> Nest:
-    """Loops in the order of what is written; neighbours that step evenly through both are one."""
-    order = [axis for axis, size in enumerate(shape) if size != 1] or [len(shape) - 1]
-    groups: list[list[int]] = []
-    for axis in order:
-        before = groups[-1][-1] if groups else None
-        if before is not None and all(own[before] == own[axis] * shape[axis] for own in (written, read)):
-            groups[-1].append(axis)
-        else:
-            groups.append([axis])
-    sizes = tuple([prod([shape[axis] for axis in group]) for group in groups])
-    strides = tuple([tuple([own[group[-1]] for group in groups]) for own in (written, read)])
-    return Nest(Form.MAP, tuple(range(len(shape))), tuple(map(tuple, groups)), sizes, strides)
-
-
-def _boxes(sizes: Sequence[int], read: Sequence[int], item: int, duration: float, threads: int) -> list[Box]:
-    """The pieces: tiles of what is read across, so that the lines of memory of a tile stay in the cache; else whole lines."""
+def _cuts(nest: Nest, item: int, duration: float, threads: int) -> Cuts:
+    """Tiles of what is read across, so that the lines of memory of a tile stay in the cache; else the pieces of any work."""
+    _, read = nest.strides
     across = [loop for loop, step in enumerate(read[:-1]) if abs(step) == item] if abs(read[-1]) > item else []
-    if across:
-        rows = min(sizes[across[0]], _TILE_ROWS)
-        steps = {across[0]: rows, len(sizes) - 1: max(_TILE_ITEMS // rows // ALIGNMENT, 1) * ALIGNMENT}
-    elif threads <= 1 or duration < (PARALLEL if native() is None else SHARED_NANOSECONDS):
-        steps = {}
-    else:
-        grain = ALIGNMENT // item if len(sizes) == 1 else 1
-        steps = {0: -(-sizes[0] // (_PIECES * threads * grain)) * grain}
-    ranges = []
-    for loop, size in enumerate(sizes):
-        ends = [*range(0, size, steps.get(loop, size)), size]
-        ranges.append(list(pairwise(ends)))
-    return list(product(*ranges))
+    if not across:
+        return cuts_of(nest, Work(duration, threads, 1, Reduction.NONE))
+    rows = min(nest.sizes[across[0]], _TILE_ROWS)
+    made = Cuts.none(nest.sizes).cut(across[0], range(0, nest.sizes[across[0]], rows))
+    return made.cut(len(read) - 1, range(0, nest.sizes[-1], max(_TILE_ITEMS // rows // ALIGNMENT, 1) * ALIGNMENT))
 
 
 def joined(parts: Sequence[NumArray], axis: int, threads: int) -> NumArray:
