@@ -1,9 +1,8 @@
-"""Loops that several devices run together: the bits of one device, plans that are rejected when tampered with, ticks by hand."""
+"""Loops that several devices run together: the bits of one device, ticks by hand, bounds."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from dataclasses import replace
 from itertools import combinations
 
@@ -13,29 +12,17 @@ import pytest
 from rho import backend
 from rho.backend.devices.profile import DeviceProfile, Duplex, LinkProfile, Profile, Table
 from rho.backend.devices.shipped import load_profile
-from rho.backend.graph.bind import BoundGraph
-from rho.backend.graph.phases import Loop, Phase, Structured, ValueId
+from rho.backend.graph.phases import Loop, Phase
 from rho.backend.run.cpu import CpuBackend
 from rho.backend.run.distributed import Pace
 from rho.backend.run.executor import execute_plan
 from rho.backend.schedule.answer import Status
 from rho.backend.schedule.facts.sharding import Cut
-from rho.backend.schedule.plan.model import (
-    FenceStep,
-    FreeStep,
-    JoinStep,
-    LoopStep,
-    Plan,
-    Queue,
-    RunStep,
-    Step,
-    TransferStep,
-    WaitStep,
-)
+from rho.backend.schedule.plan.model import TransferStep
 from rho.backend.schedule.plan.stored import decode_plan, encode_plan
 from rho.backend.schedule.problem import DeviceGroup, Ticks
 from rho.backend.schedule.program.gangs import _gangs, _options, _turns, bound_together
-from rho.backend.schedule.program.planning import Planned, faults_of_stored, plan_program, reproved
+from rho.backend.schedule.program.planning import plan_program
 from rho.backend.schedule.program.problem_of import problem_of, setting_of
 from rho.backend.schedule.solve import plan_problem
 from rho.backend.schedule.solve.budget import FAST
@@ -47,14 +34,8 @@ from rho.lang.diagnostics import RhoError, RunFailed
 from rho.shell.execution.sizing import sized
 from rho.tests.backend.differential import checked
 from rho.tests.backend.loop_programs import loop_program, planned_together
+from rho.tests.backend.loops_of_two import FARTHEST, LATENCY, SHIFTED, TURNED, TURNS, UNTIL, by_hand, planned, the_loop, two
 from rho.tests.backend.test_programs_on_devices import run, same_bits, ticks_of, topology
-
-LATENCY = 2
-TURNS = 10
-SHIFTED = "input x : f64[n]\ny ← {⍵+0.25×(0,¯1↓⍵)+((1↓⍵),0)-2×⍵}⍣10⊢x\noutput y"
-TURNED = "input x : f64[n]\ny ← {⍵+0.25×(¯1⌽⍵)+(1⌽⍵)-2×⍵}⍣10⊢x\noutput y"
-UNTIL = "input x : f64[n]\ny ← {⍵+0.25×(¯1⌽⍵)+(1⌽⍵)-2×⍵}⍣(10 ⋄ {0.5>+/|⍺-⍵})⊢x\noutput y"
-FARTHEST = "input x : f64[n] where n ≥ 1\ny ← {0.5×⌈/|x-⍵}⍣10⊢1.0\n⎕←y"
 
 
 @pytest.mark.parametrize("part", range(4))
@@ -90,35 +71,6 @@ def test_random_loops_on_random_devices(part: int) -> None:
 
 
 # ------------------------------------------------------------------------------------------ ticks by hand
-
-
-def by_hand(rows: int) -> Callable[[Phase, DeviceGroup, Cut | None, int], Ticks]:
-    """A tick a row; a tick for what is whole; as many as there are rows for each turn of a loop on one device."""
-
-    def ticks(phase: Phase, group: DeviceGroup, cut: Cut | None, tick_ns: int) -> Ticks:
-        if isinstance(phase, Loop):
-            return Ticks(((1, rows * TURNS),))
-        return Ticks(((1, 1),)) if cut is None else Ticks(((cut.rows, cut.rows),))
-
-    return ticks
-
-
-def two(memory: int | None = None) -> Profile:
-    devices = (DeviceProfile("cpu0", "cpu", home=True), DeviceProfile("d1", "k0", memory_bytes=memory))
-    return Profile(devices, (LinkProfile("cpu0", "d1", latency_ns=LATENCY),))
-
-
-def planned(text: str, rows: int = 40, profile: Profile | None = None) -> tuple[Planned, BoundGraph, dict[str, np.ndarray]]:
-    core = checked(text)
-    assert core is not None
-    data = {"x": np.linspace(0.0, 1.0, rows) ** 2}
-    bound = backend.load(core, data)
-    return plan_program(core, bound, profile or two(), budget=FAST, given=by_hand(rows)), bound, data
-
-
-def the_loop(plan: Plan) -> LoopStep:
-    (found,) = [step for queue in plan.main.queues for step in queue.steps if isinstance(step, LoopStep)]
-    return found
 
 
 def test_a_shifted_state_sends_a_row_each_way() -> None:
@@ -197,138 +149,6 @@ def test_a_loop_stays_on_one_device_where_that_is_faster() -> None:
     assert found.plan.spread == ()
 
 
-# ------------------------------------------------------------------------------------------ tampering
-
-
-def changed(plan: Plan, change: Callable[[Queue], Queue]) -> Plan:
-    return replace(plan, main=replace(plan.main, queues=tuple(change(queue) for queue in plan.main.queues)))
-
-
-def in_a_turn(plan: Plan, change: Callable[[Queue], Queue]) -> Plan:
-    """The plan with another body of its loop."""
-
-    def step(one: Step) -> Step:
-        if not isinstance(one, LoopStep):
-            return one
-        return replace(one, body=replace(one.body, queues=tuple(change(queue) for queue in one.body.queues)))
-
-    return changed(plan, lambda queue: replace(queue, steps=tuple(map(step, queue.steps))))
-
-
-def without(queue: Queue, kind: type, place: int = 0) -> Queue:
-    found = [index for index, step in enumerate(queue.steps) if isinstance(step, kind)]
-    if len(found) <= place:
-        return queue
-    return replace(queue, steps=queue.steps[: found[place]] + queue.steps[found[place] + 1 :])
-
-
-def codes(plan: Plan, bound: BoundGraph) -> set[str]:
-    return {fault.code.name for fault in check_plan(plan, bound)}
-
-
-@pytest.mark.parametrize("text", [SHIFTED, TURNED, FARTHEST, UNTIL])
-def test_a_queue_without_the_loop_is_rejected(text: str) -> None:
-    found, bound, _ = planned(text)
-    assert codes(found.plan, bound) == set()
-    joined = [queue.device for queue in found.plan.main.queues if any(isinstance(s, JoinStep) for s in queue.steps)]
-    assert len(joined) > 1
-    for name in joined:
-        bad = changed(found.plan, lambda queue, name=name: without(queue, JoinStep) if queue.device == name else queue)  # type: ignore[misc]
-        assert "V1" in codes(bad, bound)
-
-
-def test_a_missing_halo_is_rejected() -> None:
-    found, bound, _ = planned(SHIFTED)
-    bad = in_a_turn(found.plan, lambda queue: without(queue, TransferStep))
-    assert codes(bad, bound) & {"V4", "V2"}
-
-
-@pytest.mark.parametrize("text", [SHIFTED, TURNED, FARTHEST, UNTIL])
-@pytest.mark.parametrize("kind", [WaitStep, FenceStep])
-def test_a_dropped_fence_in_a_turn_is_rejected(text: str, kind: type) -> None:
-    found, bound, _ = planned(text)
-    for queue in the_loop(found.plan).body.queues:
-        for place in range(sum(isinstance(step, kind) for step in queue.steps)):
-
-            def dropped(one: Queue, name: str = queue.device, place: int = place) -> Queue:
-                return without(one, kind, place) if one.device == name else one
-
-            assert codes(in_a_turn(found.plan, dropped), bound) & {"V2", "V4"}, (queue.device, place)
-
-
-def test_states_that_lie_elsewhere_after_a_turn_are_rejected() -> None:
-    """Entries that take other rows than the last turn left."""
-    found, bound, _ = planned(SHIFTED)
-    (gang,) = found.program.gangs.values()
-    entry = gang.body.turn.bound.graph.phases[0]
-    assert isinstance(entry, Structured)
-
-    def moved(queue: Queue) -> Queue:
-        boxes = {"cpu0": ((0, 19),), "d1": ((19, 40),)}
-        steps = tuple(
-            replace(step, box=boxes[queue.device]) if isinstance(step, RunStep) and step.phase == entry.id else step
-            for step in queue.steps
-        )
-        return replace(queue, steps=steps)
-
-    assert "V4" in codes(in_a_turn(found.plan, moved), bound)
-
-
-def test_other_rows_than_those_of_the_states_are_rejected() -> None:
-    found, bound, _ = planned(SHIFTED)
-
-    def fewer(queue: Queue) -> Queue:
-        rows = {(0, 20): (0, 21), (20, 40): (21, 40)}
-        steps = tuple(
-            replace(s, rows=rows[s.rows]) if isinstance(s, LoopStep | JoinStep) and s.rows is not None else s for s in queue.steps
-        )
-        return replace(queue, steps=steps)
-
-    assert "V4" in codes(changed(found.plan, fewer), bound)
-
-
-@pytest.mark.parametrize(
-    "rows", [{(0, 20): (0, 19)}, {(0, 20): (1, 20)}, {(0, 20): (0, 21)}, {(20, 40): (20, 39)}, {(20, 40): (20, 41)}]
-)
-def test_rows_that_leave_gaps_or_end_elsewhere_are_rejected(rows: dict[tuple[int, int], tuple[int, int]]) -> None:
-    found, bound, _ = planned(SHIFTED)
-
-    def other(queue: Queue) -> Queue:
-        steps = tuple(
-            replace(s, rows=rows.get(s.rows, s.rows)) if isinstance(s, LoopStep | JoinStep) and s.rows is not None else s
-            for s in queue.steps
-        )
-        return replace(queue, steps=steps)
-
-    assert "V3" in codes(changed(found.plan, other), bound)
-
-
-def test_other_ticks_than_those_of_the_turns_are_rejected() -> None:
-    found, bound, _ = planned(SHIFTED)
-
-    def longer(queue: Queue) -> Queue:
-        steps = tuple(replace(s, end=s.end - 1) if isinstance(s, LoopStep | JoinStep) else s for s in queue.steps)
-        return replace(queue, steps=steps)
-
-    assert "V9" in codes(changed(found.plan, longer), bound)
-
-
-def test_the_problems_verifier_wants_one_start_one_mode_and_its_channels() -> None:
-    found, _, _ = planned(SHIFTED)
-    problem, schedule = found.program.problem, found.answer.schedule
-    assert schedule is not None
-    assert verify_schedule(problem, schedule) == ()
-    late = tuple(replace(s, start=s.start + 1, end=s.end + 1) if (s.phase, s.device) == (1, 1) else s for s in schedule.shards)
-    assert {v.code.name for v in verify_schedule(problem, replace(schedule, shards=late))} >= {"V9"}
-    other = tuple(
-        replace(s, stop=21) if s.phase == 1 and s.first == 0 else replace(s, first=21) if s.phase == 1 else s
-        for s in schedule.shards
-    )
-    assert {v.code.name for v in verify_schedule(problem, replace(schedule, shards=other))} >= {"V3"}
-    busy = replace(schedule.transfers[-1], start=50, busy=60, arrive=62)
-    assert {v.code.name for v in verify_schedule(problem, replace(schedule, transfers=(*schedule.transfers, busy)))} >= {"V6"}
-
-
 # ------------------------------------------------------------------------------------------ failing
 
 
@@ -348,64 +168,12 @@ def test_a_failure_in_a_turn_is_that_of_one_device() -> None:
         assert found.value.diagnostics[0].code == alone.value.diagnostics[0].code
 
 
-# ------------------------------------------------------------------------------------------ stored plans
-
-
-def test_a_stored_plan_is_judged_with_the_ticks_of_its_turns() -> None:
-    text = "input x : f64[n]\ny ← {⍵+0.1×(¯1⌽⍵)+(1⌽⍵)-2×⍵}⍣100⊢x\n⎕←+/y"
-    core = checked(text)
-    assert core is not None
-    bound = backend.bind_shapes(core, {"x": (2_000_000,)})
-    profile = load_profile("workstation")
-    plan = plan_program(core, bound, profile, budget=FAST).plan
-    assert [len(one.axes) for one in plan.spread] == [1]
-    assert faults_of_stored(plan, bound, core, profile) == []
-    assert faults_of_stored(plan, bound, core, None) == []
-    assert reproved(plan, bound, core, profile)
-
-    def quicker(queue: Queue) -> Queue:
-        steps = tuple(replace(s, end=s.end - 1) if isinstance(s, RunStep) and s.end > s.start else s for s in queue.steps)
-        return replace(queue, steps=steps)
-
-    assert faults_of_stored(in_a_turn(plan, quicker), bound, core, profile)
-    assert faults_of_stored(replace(plan, spread=()), bound, core, profile)
-
-
 def test_no_bound_says_that_a_plan_is_optimal_which_is_not() -> None:
     """The bound holds for the loop on one device and for all ways to run it together that are considered."""
     for text in (SHIFTED, TURNED, FARTHEST):
         found, _, _ = planned(text)
         assert 0 < found.answer.lower_bound <= found.answer.values[0]
         assert found.answer.lower_bound >= TURNS * 20
-
-
-def test_a_queue_that_joins_what_is_not_shared_is_rejected() -> None:
-    found, bound, _ = planned(SHIFTED)
-    step = the_loop(found.plan)
-    alone = replace(step, rows=None)
-
-    def no_longer(queue: Queue) -> Queue:
-        steps = tuple(alone if one is step else one for one in queue.steps if not isinstance(one, JoinStep) or one.rows is None)
-        return replace(queue, steps=steps)
-
-    assert "V1" in codes(changed(found.plan, no_longer), bound)
-    assert "V1" in codes(replace(found.plan, spread=()), bound)
-    assert "V1" in codes(
-        changed(found.plan, lambda queue: replace(queue, steps=(*queue.steps, *filter(joins, queue.steps)))), bound
-    )
-
-
-def joins(step: Step) -> bool:
-    return isinstance(step, JoinStep)
-
-
-def test_a_turn_that_frees_what_the_next_reads_is_rejected() -> None:
-    found, bound, _ = planned(FARTHEST)
-    assert "V4" in codes(in_a_turn(found.plan, lambda queue: replace(queue, steps=(*queue.steps, *freed(queue)))), bound)
-
-
-def freed(queue: Queue) -> tuple[Step, ...]:
-    return (FreeStep((ValueId(0),)),) if queue.device == "cpu0" else ()
 
 
 def test_no_way_to_run_a_loop_together_beats_the_bound_of_its_turns() -> None:

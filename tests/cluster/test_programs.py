@@ -17,8 +17,8 @@ from rho.backend.schedule.program.problem_of import problem_of
 from rho.lang.diagnostics import RhoError
 from rho.tests.backend.differential import checked
 from rho.tests.backend.loop_programs import loop_program, planned_together
+from rho.tests.backend.loops_of_two import SHIFTED, TURNED, UNTIL, planned
 from rho.tests.backend.quick import split_evenly, with_modes
-from rho.tests.backend.test_loops_together import SHIFTED, TURNED, UNTIL, planned
 from rho.tests.backend.test_programs_on_devices import random_modes, same_bits, ticks_of, topology
 from rho.tests.backend.test_threads import prepared
 from rho.tests.cluster.residents import Threads, run_on

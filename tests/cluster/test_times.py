@@ -14,7 +14,7 @@ from rho.backend.run.cluster.journal import Journal, Seen
 from rho.backend.run.cluster.shares import HOME, Process, Shares
 from rho.backend.run.machine import Took
 from rho.backend.schedule.plan.model import LoopStep, TransferStep, phases_of
-from rho.tests.backend.test_loops_together import SHIFTED, planned
+from rho.tests.backend.loops_of_two import SHIFTED, planned
 from rho.tests.backend.test_programs_on_devices import same_bits
 from rho.tests.backend.test_threads import prepared
 from rho.tests.cluster.residents import Threads, run_on
