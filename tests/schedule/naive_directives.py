@@ -1,0 +1,95 @@
+"""What a schedule does against its directives, homes and effects (V8)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import pairwise
+
+from rho.backend.schedule.problem import (
+    Adjacent,
+    Before,
+    Deadline,
+    IssueBefore,
+    Keep,
+    LimitMachines,
+    NoSplit,
+    Order,
+    Place,
+    Replicate,
+    Split,
+)
+
+from .naive_parts import Parts
+
+
+class Directives(Parts):
+    def disobeyed(self) -> Iterator[bool]:
+        for s in self.schedule.shards:
+            task = self.problem.phases[s.phase]
+            yield task.home and s.device != self.home
+            yield self.groups[s.device].kind not in task.ticks
+        effects = [phase for phase, task in enumerate(self.problem.phases) if task.effect]
+        yield from (self.opens(b) < self.done(a) for a, b in pairwise(effects))
+        for directive in self.problem.directives:
+            yield from self.against(directive)
+
+    def opens(self, phase: int) -> int:
+        return min(s.start for s in self.shards(phase))
+
+    def done(self, phase: int) -> int:
+        end = self.combine_end(phase)
+        return max(s.end for s in self.shards(phase)) if end is None else end
+
+    def against(self, directive: object) -> Iterator[bool]:
+        used = {int(s.device) for s in self.schedule.shards}
+        match directive:
+            case Place():
+                allowed = self.devices_called(directive.device)
+                yield from (s.device not in allowed for phase in directive.phases for s in self.shards(phase))
+            case Before():
+                yield from (self.opens(b) < self.done(a) for a in directive.first for b in directive.then)
+            case IssueBefore():
+                for a, b in ((a, b) for a in directive.first for b in directive.then):
+                    yield self.opens(a) > self.opens(b)
+                    for early in self.shards(a):
+                        yield from ((early.start, early.end) > (late.start, late.end) for late in self.shards(b, early.device))
+            case Split():
+                parts = directive.parts or (1,) * len(directive.devices)
+                named = [self.names.index(name) for name in directive.devices]
+                rows = self.problem.phases[directive.phase].units
+                share = {d: Fraction(rows * part, sum(parts)) for d, part in zip(named, parts, strict=True)}
+                has = {int(s.device): s.stop - s.first for s in self.shards(directive.phase)}
+                yield from (abs(has.get(d, 0) - share[d]) >= 1 for d in share)
+                yield any(not share.get(d) for d in has)
+            case NoSplit():
+                yield len(self.shards(directive.phase)) > 1
+            case Replicate():
+                yield not all(self.holds(directive.phase, d) for d in used)
+            case Keep():
+                yield not any(self.holds(directive.phase, d) for d in self.devices_called(directive.device))
+            case LimitMachines():
+                yield len(used) > directive.count
+            case Deadline():
+                yield self.schedule.makespan > directive.ticks
+            case Adjacent():
+                yield self.apart(directive.first, directive.then)
+            case Order():
+                yield from self.disordered(directive)
+
+    def apart(self, a: int, b: int) -> bool:
+        """Something starts between the two in a queue of either, or they stand the other way round."""
+        queues = {s.device for s in (*self.shards(a), *self.shards(b))}
+        between = [s for s in self.schedule.shards if s.phase not in (a, b) and s.device in queues]
+        return self.opens(a) > self.opens(b) or any(self.opens(a) < s.start < self.opens(b) for s in between)
+
+    def disordered(self, order: Order) -> Iterator[bool]:
+        named = [item for item in order.items if item is not None]
+        over = range(len(self.problem.phases)) if order.over is None else order.over
+        others = [self.opens(phase) for phase in over if phase not in named]
+        yield from (self.opens(a) > self.opens(b) for a, b in pairwise(named))
+        for a, b in pairwise(order.items):
+            yield a is not None and b is not None and self.apart(a, b)
+        first, last = order.items[0], order.items[-1]
+        yield first is not None and any(other < self.opens(first) for other in others)
+        yield last is not None and any(other > self.opens(last) for other in others)
