@@ -18,7 +18,8 @@ from rho.backend.graph.phases import Affine, Graph, Input, LibraryPhase, Phase, 
 
 from .judge_boxes import holds, operands_of, results_of, touches, uncovered, volume
 from .judge_times import Timed
-from .prices import Box, n
+from .price_structured import n
+from .prices import Box
 
 GRAIN = 512
 """Bytes that buffers are rounded up to."""

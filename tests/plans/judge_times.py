@@ -14,7 +14,8 @@ from typing import Any
 from rho.backend.graph.phases import Graph, Phase, Structured
 
 from .judge_boxes import meet, results_of, volume
-from .prices import Box, Prices, n
+from .price_structured import n
+from .prices import Box, Prices
 
 
 class Timed:

@@ -16,7 +16,7 @@ from rho.tests.plans.planning import Case, case_of
 
 ALLOWED = {"rho.backend.graph.phases"}
 """All that the judge and what it imports may know of Rho: the phases of a program."""
-PARTS = ("judge.py", "judge_times.py", "judge_boxes.py", "prices.py")
+PARTS = ("judge.py", "judge_times.py", "judge_boxes.py", "prices.py", "price_structured.py", "price_tables.py")
 
 
 @pytest.mark.parametrize("name", PARTS)
