@@ -9,6 +9,7 @@ Thin on purpose: the work is in `graph` (what), `schedule` (where and when) and 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -58,9 +59,8 @@ def plan(
 
 def host_device() -> Device:
     """This machine: its memory is home, its team the cores this process may use."""
-    from .run.team import available_threads
-
-    return Device(HOME, "cpu", available_threads())
+    affinity = getattr(os, "sched_getaffinity", None)
+    return Device(HOME, "cpu", len(affinity(0)) if affinity else os.cpu_count() or 1)
 
 
 def execute(

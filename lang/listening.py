@@ -4,7 +4,7 @@ Python runs the handler of a signal in the main thread, between two instructions
 before a wait, but before the wait has begun in the operating system, does not end that wait.  So nothing waits for longer than
 `LISTENING` at a time.
 
-Neighbours: `shell.repl.interrupting`, `backend.kernels.one_thread`, `backend.run` (threads, teams, streams, clusters).
+Neighbours: `shell.repl.interrupting`, `backend.kernels.one_thread`, `backend.run` (threads, streams, clusters).
 """
 
 from __future__ import annotations

@@ -33,8 +33,8 @@ class Sharing(Enum):
     ALONE = "one thread"
     CUT = "pieces, which helpers do not wake for"
     WOKEN = "pieces, which helpers wake for"
-    ROWS = "rows of a chain that makes a number of each, by threads of Python's"
-    LONG = "pieces of a loop that threads of Python's take, to hear an interrupt between them"
+    ROWS = "rows of a chain that makes a number of each"
+    LONG = "pieces of a loop that Python hands out, to hear an interrupt between them"
 
 
 @dataclass(frozen=True, slots=True)

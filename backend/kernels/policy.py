@@ -49,7 +49,7 @@ SHARED_NANOSECONDS: Final = 8_000
 WORTH_WAKING: Final = 60_000
 """Nanoseconds of a lone launch that are worth waking helpers for."""
 CREW_NANOSECONDS: Final = 150_000
-"""Work from which threads of Python's are asked."""
+"""Work from which what is not worth cutting finely has helpers."""
 LONG_NANOSECONDS: Final = 10_000_000
 """Work from which pieces are handed out by Python, so that an interrupt is heard between them."""
 

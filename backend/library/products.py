@@ -17,7 +17,7 @@ Neighbours: `blas` (what is called), `run/native/product.c` (calls it), `contrac
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
@@ -34,10 +34,9 @@ from ..kernels.kept import Kept
 from ..run.cpu.kinds import DTYPES, NumArray
 from ..run.cpu.launching import SHARED_NANOSECONDS, Block
 from ..run.cpu.layouts import common_stride
-from ..run.cpu.sharing import Pieces
+from ..run.cpu.sharing import Pieces, run_boxes
 from ..run.native import native
 from ..run.pool import room
-from ..run.team import run_boxes
 from .blas import alone, blas
 from .vector_products import summed_products
 
@@ -90,7 +89,6 @@ class BoundProduct:
 
     pieces: Pieces | None
     cuts: tuple[Cut, ...]
-    helpers: int
     large: bool
 
 
@@ -124,7 +122,7 @@ def _products(kind: Kind, left: NumArray, right: NumArray, result: NumArray, thr
     assert bound is not None
     with alone() if bound.large else nullcontext():
         if bound.pieces is None:
-            _by_numpy(bound, left, right, result)
+            _by_numpy(bound.cuts, left, right, result)
         else:
             bound.pieces.run(*_on(left, right, result))
 
@@ -218,10 +216,9 @@ def _bound(kind: Kind, left: Layout, right: Layout, threads: int) -> BoundProduc
     ends = [count * part // parts for part in range(parts + 1)]
     cuts = tuple([replace(cut, first=first, last=last) for first, last in pairwise(ends) for cut in each])
     blocks = tuple([_words(kind, left, right, cut) for cut in cuts])
-    helpers = min(threads, len(cuts)) - 1
     address = _address()
     pieces = Pieces(address, blocks, 3, threads, duration, _LONG_NANOSECONDS) if address else None
-    return BoundProduct(pieces, cuts, helpers, work >= _ALONE)
+    return BoundProduct(pieces, cuts, work >= _ALONE)
 
 
 def _address() -> int:
@@ -286,8 +283,8 @@ def _words(kind: Kind, left: Layout, right: Layout, cut: Cut) -> Block:
 # ---------------------------------------------------------------------------------------------- running
 
 
-def _by_numpy(bound: BoundProduct, left: NumArray, right: NumArray, result: NumArray) -> None:
-    def work(cut: Cut) -> None:
+def _by_numpy(cuts: Sequence[Cut], left: NumArray, right: NumArray, result: NumArray) -> None:
+    for cut in cuts:
         some = slice(cut.first, cut.last)
         a, b = [array if len(array) == 1 else array[some] for array in (left, right)]
         lines = slice(cut.start, cut.stop)
@@ -295,9 +292,6 @@ def _by_numpy(bound: BoundProduct, left: NumArray, right: NumArray, result: NumA
             np.matmul(a[:, lines], b, out=result[some, lines])
         else:
             np.matmul(a, b[:, :, lines], out=result[some, :, lines])
-
-    make: Callable[[], Callable[[Cut], None]] = lambda: work  # noqa: E731
-    run_boxes(bound.cuts, make, bound.helpers + 1)
 
 
 # -------------------------------------------------------------------- a matrix times itself transposed

@@ -14,8 +14,8 @@ import numpy as np
 
 from ..run.cpu.kinds import NumArray
 from ..run.cpu.order import order_columns
+from ..run.cpu.sharing import run_boxes
 from ..run.pool import room, trim
-from ..run.team import run_boxes
 from .keys import lexicographic_keys, stable_order
 
 Window: TypeAlias = "tuple[int, int]"

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
 from rho.backend.kernels.ir import NO_MEMORY, Step
 from rho.backend.kernels.store import address_of
 from rho.backend.loops.written import Scatter
+from rho.backend.run import native
 from rho.backend.run.cpu import sharing
 from rho.backend.run.cpu.launching import Block
 from rho.typechecker.elements import Kind
@@ -44,3 +51,119 @@ def test_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sharing.Pieces, "on", lambda pieces, words: NO_MEMORY)
     with pytest.raises(MemoryError):
         sharing.run_once(0, [()], 1, 0.0, None)
+
+
+# ------------------------------------------------------------------------------------------------ boxes
+
+ALL: list[int] = list(range(20))
+WATCHDOG = 120.0
+has_pool = pytest.mark.skipif(native.native() is None, reason="no native calls in this Python")
+
+
+def together(done: list[int], then: Callable[[int], object] = lambda box: None) -> Callable[[], Callable[[int], None]]:
+    """Workers that begin their first boxes at the same time, so that there must be two threads."""
+    begin = threading.Barrier(2, timeout=WATCHDOG)
+
+    def make() -> Callable[[int], None]:
+        def work(box: int) -> None:
+            if box < 2:
+                begin.wait()
+            then(box)
+            done.append(box)
+
+        return work
+
+    return make
+
+
+@has_pool
+def test_boxes_are_shared_by_threads() -> None:
+    done: list[int] = []
+    sharing.run_boxes(ALL, together(done), 2)
+    assert sorted(done) == ALL
+
+
+@pytest.mark.parametrize("why", ["threads", "pool", "kernels"])
+def test_boxes_are_done_in_order_by_one_thread(why: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if why == "pool":
+        monkeypatch.setattr(sharing, "native", lambda: None)
+    if why == "kernels":
+        monkeypatch.setenv("RHO_KERNELS", "off")
+    done: list[int] = []
+    sharing.run_boxes(ALL, lambda: done.append, 1 if why == "threads" else 2)
+    assert done == ALL
+
+
+@has_pool
+def test_of_several_boxes_that_fail_the_first_is_told() -> None:
+    second = threading.Event()
+
+    def fail(box: int) -> None:
+        if box == 0:
+            assert second.wait(WATCHDOG)
+        else:
+            second.set()
+        raise ValueError(box)
+
+    done: list[int] = []
+    with pytest.raises(ValueError, match="0"):
+        sharing.run_boxes(ALL, together(done, fail), 2)
+    assert not done
+
+
+@has_pool
+def test_an_interrupt_waits_for_the_boxes_that_were_begun(capfd: pytest.CaptureFixture[str]) -> None:
+    main, waits, heard, done = threading.get_ident(), threading.Event(), threading.Event(), list[int]()
+
+    def work(box: int) -> None:
+        if threading.get_ident() == main:
+            try:
+                waits.set()
+                heard.wait(WATCHDOG)
+            finally:
+                heard.set()
+        else:
+            assert waits.wait(WATCHDOG)
+            signal.pthread_kill(main, signal.SIGINT)
+            assert heard.wait(WATCHDOG)
+            done.append(box)
+
+    with pytest.raises(KeyboardInterrupt):
+        sharing.run_boxes(range(2), lambda: work, 2)
+    assert done in ([0], [1]) and capfd.readouterr().err == ""
+
+
+FORKED = """
+import os, threading
+from rho.backend.run.cpu.sharing import run_boxes
+def shared():
+    begin, done = threading.Barrier(2, timeout=60), []
+    def work(box):
+        begin.wait()
+        done.append(box)
+    run_boxes(range(2), lambda: work, 2)
+    assert sorted(done) == [0, 1]
+shared()
+child = os.fork()
+shared()
+if not child:
+    os._exit(7)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+"""
+ENDS = """
+import threading
+from rho.backend.run.cpu.sharing import run_boxes
+begun = threading.Semaphore(0)
+def work():
+    while True:
+        run_boxes(range(1000), lambda: lambda box: begun.release(), 2)
+threading.Thread(target=work, daemon=True).start()
+for _ in range(5000): begun.acquire()
+"""
+
+
+@has_pool
+@pytest.mark.parametrize("script", [FORKED, ENDS])
+def test_processes_that_fork_and_end(script: str) -> None:
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=WATCHDOG)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 import rho
+from rho.backend import host_device
 from rho.backend.kernels import policy
 from rho.backend.run import native
 from rho.backend.run.native.program import OTHER
-from rho.backend.run.team import available_threads
 
 pytest.importorskip("llvmlite")
 pytestmark = [
     pytest.mark.skipif(native.native() is None, reason="no native calls in this Python"),
-    pytest.mark.skipif(available_threads() < 2, reason="nobody to share with"),
+    pytest.mark.skipif(host_device().threads < 2, reason="nobody to share with"),
 ]
 
 

@@ -1,7 +1,7 @@
 """A run of a region: its memory, its iterations in ranges, and what a failure says.
 
 Between ranges Python hears interrupts; they are made as long as `policy.HEARD_NANOSECONDS`, by the clock.  Cells of maps are
-independent, so their ranges go to the team, each thread with scratch of its own; iterations that can be done in tiles of rows are
+independent, so their ranges are shared by threads, each with scratch of its own; iterations that can be done in tiles of rows are
 (`tiles`).  Which ranges there are changes no bit.
 
 Neighbours: `regions` (asks), `loops.llvm.words` (the words of a call), `routines` (what is called from inside).
@@ -34,11 +34,10 @@ from ..device import Backend, Types
 from ..failures import CheckFailed, locate, outside
 from ..failures import iteration_of as label_of
 from ..pool import room
-from ..team import run_boxes
 from .kinds import DTYPES, NumArray, start_of
 from .launching import Block
 from .scalars import implementation
-from .sharing import Pieces
+from .sharing import Pieces, run_boxes
 from .tiles import WHOLE, Rows, bands_of, run_tiles, stretches_of
 
 BackendOf: TypeAlias = Callable[[int], Backend]
@@ -238,24 +237,13 @@ class Ranges:
         """Cells in any order, or rows of one cell; `points`: of each, if not of an iteration."""
         most = -(-count // (4 * self.threads))
         pace = Pace(0, count, most, max(1, points or self.iteration.points))
-        failures: dict[int, CheckFailed | RunFailed] = {}
-
         shared = {} if self.compiled.tiled is None else self.scratch()  # of which each thread touches its own rows
 
         def worker() -> Callable[[tuple[int, int]], None]:
             block = _Block(self, 1, shared)
-
-            def work(cells: tuple[int, int]) -> None:
-                try:
-                    self.timed(block, *cells, pace)
-                except (CheckFailed, RunFailed) as failure:
-                    failures[cells[0]] = failure
-
-            return work
+            return lambda cells: self.timed(block, *cells, pace)
 
         run_boxes(pace.ranges(), worker, min(self.threads, -(-count // pace.count)))
-        if failures:
-            raise failures[min(failures)]
 
     def timed(self, block: _Block, first: int, last: int, pace: Pace) -> None:
         started = perf_counter_ns()

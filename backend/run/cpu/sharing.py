@@ -1,7 +1,12 @@
 """Where Python calls compiled code, and nowhere else: pieces, whose words are made once for a layout and run on other addresses.
 
-One piece is a call.  Several are a launch of the native team (`launching`); where that cannot be had, or where an interrupt must
-be heard between them, the boxes of Python's.
+One piece is a call.  Several are a launch of the thread pool (`launching`); where an interrupt must be heard between them, Python
+hands them out as boxes.
+
+Note [Boxes].  Work of Python's in pieces is a launch of the same pool, with a chunk for each thread that goes on as long as there
+are boxes.  It ends when all of them have, so memory that the boxes see lives long enough, also after an interrupt.  One that
+arrives in machine code is heard where Python goes on: in a generator, which goes on inside its `try`.  Without the pool one
+thread does it all.
 
 Neighbours: `launching` (the words of a launch), `ranges` (words that stay where they are); `scanning`, `copying`, `selecting`,
 `scattering`, `uniforms`, `compiled`, `tiles`, `backend.library` (make pieces).
@@ -10,8 +15,9 @@ Neighbours: `launching` (the words of a launch), `ranges` (words that stay where
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
-from typing import Any, Final
+import threading
+from collections.abc import Callable, Generator, Iterable, Sequence
+from typing import Any, Final, Generic, TypeVar
 
 import numpy as np
 
@@ -20,12 +26,13 @@ from ...kernels.ir import NO_MEMORY
 from ...kernels.llvm_leaf import is_installed
 from ...kernels.store import Code, address_of
 from ..native import Launcher, native
-from ..team import run_boxes
 from .launching import LONG_NANOSECONDS, UNLOCKED_NANOSECONDS, Block, words_of
 
 _CALL: Final = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 _SHORT_CALL: Final = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 """Without giving up the interpreter's lock."""
+_SERVER: Final = ctypes.CFUNCTYPE(ctypes.c_int64)
+Box = TypeVar("Box")
 
 
 def address_for(code: Code, items: int, least: int, nanoseconds: float) -> int | None:
@@ -70,19 +77,22 @@ class Pieces:
         elif len(self.blocks) == 1:
             code, word = self._called(0, addresses)
         else:
-            failed: dict[int, tuple[int, int]] = {}
-
-            def work(place: int, owners: Any = owners) -> None:
-                # An interrupt may end the run while a thread is in here: the arrays live as long as this function.
-                outcome = self._called(place, addresses)
-                if outcome[0]:
-                    failed[place] = outcome
-
-            run_boxes(range(len(self.blocks)), lambda: work, self.threads)
-            code, word = failed[min(failed)] if failed else (0, 0)
+            code, word = self._in_boxes(addresses)
         if code == NO_MEMORY:
             raise MemoryError
         return code, word
+
+    def _in_boxes(self, addresses: Sequence[int]) -> tuple[int, int]:
+        def work(place: int) -> None:
+            code, word = self._called(place, addresses)
+            if code:
+                raise _Failed(code, word)
+
+        try:
+            run_boxes(range(len(self.blocks)), lambda: work, self.threads)
+        except _Failed as failed:
+            return failed.code, failed.word
+        return 0, 0
 
     def on(self, words: Any) -> int:
         """One piece on these words, addresses and all."""
@@ -107,3 +117,70 @@ class Pieces:
 def run_once(address: int, calls: Sequence[Sequence[int]], threads: int, nanoseconds: float, owners: Any) -> int:
     """Pieces whose words have addresses in them; as `Pieces.run`."""
     return Pieces(address, [Block(words, ()) for words in calls], 0, threads, nanoseconds).run((), owners)
+
+
+class _Failed(Exception):
+    """Of a piece: what it returned, and its last word."""
+
+    def __init__(self, code: int, word: int) -> None:
+        super().__init__(code, word)
+        self.code, self.word = code, word
+
+
+# ------------------------------------------------------------------------------------------------ boxes
+
+
+def run_boxes(boxes: Iterable[Box], make_worker: Callable[[], Callable[[Box], object]], threads: int) -> None:
+    """Call a worker on every box until one fails; each thread has its own worker.  Of several failures that of the first box is
+    raised.  See Note [Boxes]."""
+    pool = native() if threads > 1 and policy.mode() is not policy.Mode.OFF else None
+    if pool is None:
+        worker = make_worker()
+        for box in boxes:
+            worker(box)
+        return
+    supply, failures = _Supply(boxes), dict[int, BaseException]()
+    servers = [_serve(supply, make_worker, failures) for _ in range(threads)]
+    for server in servers:
+        next(server)
+    entry = _SERVER(map(next, servers).__next__)
+    address = ctypes.cast(entry, ctypes.c_void_p).value or 0
+    words = np.array(words_of(address, [Block((), ())] * threads, threads - 1, LONG_NANOSECONDS), np.int64)
+    pool.ask_for_helpers(threads - 1)
+    pool.alone.value = 0  # what is so long is not held back by what launches before it had to wait
+    if pool.launch(words.ctypes.data, 0, 0):
+        raise MemoryError
+    if failures:
+        try:
+            raise failures[min(failures)]
+        finally:
+            failures.clear()  # their frames have it
+
+
+class _Supply(Generic[Box]):
+    """Boxes with their numbers, for several threads."""
+
+    def __init__(self, boxes: Iterable[Box]) -> None:
+        self._boxes, self._lock = enumerate(boxes), threading.Lock()
+
+    def next(self) -> tuple[int, Box] | None:
+        with self._lock:
+            return next(self._boxes, None)
+
+
+def _serve(supply: _Supply[Box], make_worker: Callable[[], Callable[[Box], object]], failures: dict[int, BaseException]
+           ) -> Generator[int, None, None]:  # fmt: skip
+    """Waits until it goes on, then serves boxes as long as there are any."""
+    number = -1
+    try:
+        yield 0
+        with np.errstate(all="ignore"):
+            worker = make_worker()
+            while not failures and (taken := supply.next()) is not None:
+                number, box = taken
+                worker(box)
+    except GeneratorExit:
+        return
+    except BaseException as failure:
+        failures[number] = failure
+    yield 0
