@@ -1,6 +1,6 @@
 """Element-wise kernels over rows of a few items (vectors with three coordinates): vectors go across rows.
 
-Neighbours: `build` makes the kernels that this specialises; `backend.loops.lower.kernel` (Note [Few columns]).
+Neighbours: `build` makes the kernels that this specialises; `backend.loops.lower.nests` (Note [Few items]).
 """
 
 from __future__ import annotations
@@ -35,4 +35,4 @@ def with_flat_rows(kernel: Kernel, nest: Nest) -> Kernel:
     used = used_nodes(kernel.body, [r.node for r in kernel.results])
     if length * len(used) > _MOST or any(isinstance(n, Coordinate) and n.axis >= kernel.axes - 2 for n in kernel.body):
         return kernel
-    return replace(kernel, length=length)
+    return replace(kernel, form=Form.FEW, length=length)

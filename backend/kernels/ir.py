@@ -8,7 +8,8 @@ Axes are loops, outermost first.  `Form` says which of them is the vector axis a
   * MAP: every axis is parallel, the last is the vector axis;
   * ALONG: the last axis is reduced and is the vector axis (rows that are contiguous);
   * ACROSS: the last axis is reduced, the one before it is the vector axis (columns);
-  * COLUMNS: as ACROSS, where every reduction is exact in any order (`columns`).
+  * COLUMNS: as ACROSS, where every reduction is exact in any order (`columns`);
+  * FEW: every axis is parallel, the last is of `length` items, the one before it is the vector axis (`flat_maps`).
 
 Float reductions follow the order of sums of phases.md: blocks of `ROWS` × `LANES`, halving, a binary tree.  All reductions use
 it, as a reduction that is exact in any order may have any.
@@ -51,6 +52,7 @@ class Form(Enum):
     ALONG = "along"
     ACROSS = "across"
     COLUMNS = "columns"
+    FEW = "few"
 
 
 class Step(Enum):
@@ -163,7 +165,7 @@ class Kernel:
     """`lanes`: elements of a vector, a power of two, at most `LANES`.
 
     With `length` the last axis is of just this length: at most `LANES` items side by side to be reduced (ALONG, `short_rows`), or
-    a few to be done for many rows at once (MAP, `flat_maps`)."""
+    a few to be done for many rows at once (FEW)."""
 
     form: Form
     axes: int
@@ -177,11 +179,11 @@ class Kernel:
 
     @property
     def vector_axis(self) -> int:
-        return self.axes - 2 if self.form in (Form.ACROSS, Form.COLUMNS) else self.axes - 1
+        return self.axes - (1 if self.form in (Form.MAP, Form.ALONG) else 2)
 
     @property
     def result_axes(self) -> int:
-        return self.axes if self.form is Form.MAP else self.axes - 1
+        return self.axes if self.form in (Form.MAP, Form.FEW) else self.axes - 1
 
     def words(self) -> int:
         """Length of the argument block."""

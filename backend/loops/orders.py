@@ -7,23 +7,23 @@ Note [Tree].  Blocks are the leaves of a binary tree of neighbours, in which a l
 wait on a stack, one a level, and are joined as a binary counter carries: with those of all levels below the counter's lowest zero
 after each block, with all that are left after the last.
 
-Neighbours: `backend.reference.sums` and `scans` (the definitions); `threads` (cards); `lower.structured` (asks).
+Neighbours: `backend.reference.sums` and `scans` (the definitions); `threads` (cards); `lower.nests` (asks).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Final
 
 from ...typechecker.elements import Kind
-from ...typechecker.scalars import neutral
+from ...typechecker.scalars import identity_of, neutral
 from ..kernels.build import bits_of
 from ..kernels.ir import BLOCK, LANES
 from .builder import Builder, at
 from .check import may_fail
-from .ir import ONE, ZERO, Apply, Fail, Index, LoopKind, Role, plus, times, walk
+from .ir import ONE, ZERO, Apply, Fail, Index, LoopKind, Role, Statement, plus, times, walk
 
 MOST_UNROLLED: Final = 8
 """Items that are added without a loop."""
@@ -39,7 +39,13 @@ class Sum:
     @property
     def of_nothing(self) -> int:
         """The bits of an empty sum."""
-        return bits_of(self.kind, {"add": 0.0, "mul": 1.0}[self.function])
+        identity = identity_of(self.function, self.kind)
+        return self.of_no_item if identity is None else bits_of(self.kind, identity)
+
+    @property
+    def of_no_item(self) -> int:
+        """The bits of what changes no sum."""
+        return bits_of(self.kind, neutral(self.function, self.kind))
 
 
 def unrolled(b: Builder, sums: Sequence[Sum], length: int, items: Callable[[Index], Sequence[str]]) -> list[str]:
@@ -58,26 +64,52 @@ def unrolled(b: Builder, sums: Sequence[Sum], length: int, items: Callable[[Inde
     return rows[0]
 
 
+@dataclass(frozen=True, slots=True)
+class Short:
+    """Sums of a few items, and the statements that make them, which are not written yet."""
+
+    statements: Sequence[Statement]
+    totals: tuple[str, ...]
+
+
+def in_lanes(b: Builder, sums: Sequence[Sum], length: int, items: Callable[[Index], Sequence[str]]) -> Short | None:
+    """So many items (a row of lanes at most), each a lane in registers; None: a loop over single items has to find what fails."""
+    with b.block() as statements:
+        entry = [(s.kind, b.constant(s.kind, s.of_no_item), s.function) for s in sums]
+        with b.range(LoopKind.VECTOR, Index((), length), entry) as lane:
+            pairs = zip(sums, lane.inside, items(at(lane.index)), strict=True)
+            lane.yields = tuple([b.apply(s.function, (x, y), s.kind, s.kind) for s, x, y in pairs])
+    return Short(statements, lane.results) if cannot_fail(statements) else None
+
+
+def cannot_fail(statements: Sequence[Statement]) -> bool:
+    """Is there no check among statements?"""
+    return not any(isinstance(s, Fail) or (isinstance(s, Apply) and may_fail(s)) for s in walk(tuple(statements)))
+
+
 def of_any_length(b: Builder, sums: Sequence[Sum], length: Index, items: Items, most: int) -> list[str]:
-    """Sums of as many items as are found when they are added, at least one: few are lanes in registers, which no memory holds."""
-    totals: list[str] = []
-    with b.block() as many:
-        ordered(b, sums, length, lambda _: items, lambda _, registers: totals.extend(registers), most=most)
-    with b.block() as few:
-        nothing = [b.constant(s.kind, bits_of(s.kind, neutral(s.function, s.kind))) for s in sums]
-        entry = [(s.kind, first, s.function) for s, first in zip(sums, nothing, strict=True)]
-        with b.range(LoopKind.VECTOR, Index((), FEW), entry) as lane:
-            is_there = b.compare("lt", at(lane.index), length)
-            following: list[str] = []
-            for s, before, item, none in zip(sums, lane.inside, items(at(lane.index), is_there), nothing, strict=True):
-                filled_up = b.apply("select", (is_there, item, none), s.kind, s.kind)
-                following.append(b.apply(s.function, (before, filled_up), s.kind, s.kind))
-            lane.yields = tuple(following)
-    if any(isinstance(s, Fail) or (isinstance(s, Apply) and may_fail(s)) for s in walk(tuple(few))):
-        b.statements += many  # what fails is found in a loop over single items
-        return totals
-    arms = [(s.kind, short, long) for s, short, long in zip(sums, lane.results, totals, strict=True)]
-    return list(b.choose(b.compare("le", length, Index((), FEW)), few, many, arms))
+    """Sums of as many items as are found when they are added: few are lanes in registers."""
+    nothing = [b.constant(s.kind, s.of_nothing) for s in sums]
+    if most <= 0:
+        return nothing
+
+    def item(lane: Index) -> list[str]:
+        is_there = b.compare("lt", lane, length)
+        rows = zip(sums, items(lane, is_there), strict=True)
+        return [b.apply("select", (is_there, own, b.constant(s.kind, s.of_no_item)), s.kind, s.kind) for s, own in rows]
+
+    with b.block() as some:
+        totals: list[str] = []
+        with b.block() as many:
+            ordered(b, sums, length, lambda _: items, lambda _, registers: totals.extend(registers), most=most)
+        few = in_lanes(b, sums, FEW, item)
+        if few is None:
+            b.statements += many
+        else:
+            arms = [(s.kind, short, long) for s, short, long in zip(sums, few.totals, totals, strict=True)]
+            totals = list(b.choose(b.compare("le", length, Index((), FEW)), few.statements, many, arms))
+    either = [(s.kind, total, none) for s, total, none in zip(sums, totals, nothing, strict=True)]
+    return list(b.choose(b.compare("lt", ZERO, length), some, (), either))
 
 
 def from_the_right(b: Builder, kinds: Sequence[Kind], length: Index, first: Callable[[Index], Sequence[str]],
@@ -128,16 +160,35 @@ def together(b: Builder, cells: Index, most: int) -> Iterator[tuple[Index, Cells
 
 
 def ordered(b: Builder, sums: Sequence[Sum], length: Index, items: Callable[[Index], Items],
-            give: Callable[[Index, Sequence[str]], None], cells: Cells | None = None, most: int = MOST
+            give: Callable[[Index, Sequence[str]], None], cells: Cells | None = None, most: int = MOST, *, is_some: bool = True
             ) -> None:  # fmt: skip
-    """Sums of `length` items (at least one, no more than `most`) of each cell.  `give(cell, totals)` takes the results."""
-    block = _Across(b, sums, items, most, cells) if cells is not None else _Along(b, sums, items, most)
-    if most <= BLOCK:
-        block.write(ZERO, length)
-    else:
-        _tree(block, length)
-    with block.each() as cell:
-        give(cell, block.load(block.lanes, ZERO, cell))
+    """Sums of `length` items (at least one if there `is_some`, no more than `most`) of each cell.  `give(cell, totals)` takes the
+    results."""
+    with b.block() as there:
+        if most > 0:
+            block = _Across(b, sums, items, most, cells) if cells is not None else _Along(b, sums, items, most)
+            if most <= BLOCK:
+                block.write(ZERO, length)
+            else:
+                _tree(block, length)
+            with block.each() as cell:
+                give(cell, block.load(block.lanes, ZERO, cell))
+    if is_some:
+        b.statements += there
+        return
+    with b.block() as none, _each(b, cells) as cell:
+        give(cell, [b.constant(s.kind, s.of_nothing) for s in sums])
+    b.choose(b.compare("lt", ZERO, length), there, none)
+
+
+@contextmanager
+def _each(b: Builder, cells: Cells | None) -> Iterator[Index]:
+    """Cells, if there are several."""
+    if cells is None:
+        yield ZERO
+        return
+    with b.range(LoopKind.VECTOR, cells.count) as cell:
+        yield at(cell.index)
 
 
 def _tree(block: _Block, length: Index) -> None:
@@ -170,31 +221,26 @@ def _tree(block: _Block, length: Index) -> None:
 class _Block:
     """A block of sums: `write` leaves them in the first of its lanes."""
 
-    def __init__(self, b: Builder, sums: Sequence[Sum], items: Callable[[Index], Items], most: int, held: int) -> None:
-        self.b, self.sums, self.items, self.most = b, sums, items, most
+    def __init__(self, b: Builder, sums: Sequence[Sum], items: Callable[[Index], Items], most: int, held: int,
+                 cells: Cells | None = None) -> None:  # fmt: skip
+        self.b, self.sums, self.items, self.most, self.cells = b, sums, items, most, cells
         self.held = min(held, 1 << (most - 1).bit_length())
         self.lanes = self.views("lanes", self.held)
-        self.nothing = [b.constant(s.kind, bits_of(s.kind, neutral(s.function, s.kind))) for s in sums]
+        self.nothing = [b.constant(s.kind, s.of_no_item) for s in sums]
 
     def write(self, start: Index, length: Index) -> None:
         """The sums of so many items from there on."""
         raise NotImplementedError
 
     def views(self, prefix: str, count: int) -> list[str]:
-        shape = (Index((), count), *self.width)
+        shape = Index((), count), *(Index((), cells.most) for cells in (self.cells,) if cells)
         return [self.b.view(prefix, s.kind, shape, Role.SCRATCH, private=True).name for s in self.sums]
 
-    @property
-    def width(self) -> tuple[Index, ...]:
-        return ()
-
     def place(self, lane: Index, cell: Index) -> tuple[Index, ...]:
-        return (lane, cell) if self.width else (lane,)
+        return (lane, cell) if self.cells else (lane,)
 
-    @contextmanager
-    def each(self) -> Iterator[Index]:
-        """Cells."""
-        yield ZERO
+    def each(self) -> AbstractContextManager[Index]:
+        return _each(self.b, self.cells)
 
     def load(self, views: Sequence[str], lane: Index, cell: Index) -> list[str]:
         return [self.b.load(view, self.place(lane, cell)) for view in views]
@@ -247,17 +293,7 @@ class _Across(_Block):
     """Of cells side by side: vectors of cells, whose lanes go down the rows in registers."""
 
     def __init__(self, b: Builder, sums: Sequence[Sum], items: Callable[[Index], Items], most: int, cells: Cells) -> None:
-        self.cells = cells
-        super().__init__(b, sums, items, most, HELD)
-
-    @property
-    def width(self) -> tuple[Index, ...]:
-        return (Index((), self.cells.most),)
-
-    @contextmanager
-    def each(self) -> Iterator[Index]:
-        with self.b.range(LoopKind.VECTOR, self.cells.count) as cell:
-            yield at(cell.index)
+        super().__init__(b, sums, items, most, HELD, cells)
 
     def write(self, start: Index, length: Index) -> None:
         """Halving joins lane i with lane i + 128, then with lane i + 64: that is done before they are stored."""

@@ -3,7 +3,7 @@
 The state of a place (`PLACES`) is the best item and where it is.  Of equal items the first is best, and a number is better than a
 NaN.
 
-Neighbours: `lower.kernel`, `lower.structured` (ask), `threads` (the same in any order), `orders` (sums).
+Neighbours: `lower.nests` (asks), `threads` (the same in any order), `orders` (sums).
 """
 
 from __future__ import annotations

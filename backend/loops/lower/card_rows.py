@@ -40,7 +40,7 @@ class _CardRows(Rows, OnCard):
                   for sweep in self.plan.sweeps]  # fmt: skip
         count = sum(map(len, states))
         sweeps = [Threads(b, own, most, are_cells=are_cells, beside=count - len(own)) for own in states]
-        self.compute(self.at_depth(0), [], self.known)
+        self.enter([], self.known)
         with self.cells(sweeps[0].cells) as (point, cells):
             for sweep, threads in zip(self.plan.sweeps, sweeps, strict=True):
                 if sweep.reduces:

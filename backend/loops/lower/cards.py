@@ -55,7 +55,7 @@ class OnCard(Lowering):
         """Its point, and what is known of it before its items are."""
         here, known = [*point[:-1], plus(point[-1], cell)] if point else [], dict(self.known)
         for depth in range(1, self.kernel.axes):
-            self.compute(self.at_depth(depth), here, known)
+            self.enter(here[:depth], known)
         return here, known
 
 
@@ -77,7 +77,7 @@ class _Reductions(OnCard):
         return (*super().parameters, "blocks")
 
     def write(self) -> None:
-        self.compute(self.at_depth(0), [], self.known)
+        self.enter([], self.known)
         with self.cells(self.threads.cells) as (point, cells):
             length, start, block = at(self.sizes[-1]), ZERO, ZERO
             with ExitStack() as blocks:
@@ -98,7 +98,7 @@ class _Reductions(OnCard):
 
             def values(place: Index) -> list[str]:
                 known, row = dict(column), plus(start, place)
-                self.compute(self.at_depth(self.kernel.axes), [*here, row], known)
+                self.enter([*here, row], known)
                 found: list[str] = []
                 for state, result in zip(self.states, self.kernel.results, strict=True):
                     found += [known[result.node], *([self.b.number(row)] if len(state.kinds) > 1 else [])]

@@ -1,33 +1,43 @@
-"""Kernels as loop programs: a nest of loops with a scalar body, on the argument block of `kernels.ir`.
+"""Kernels as loop programs: nests over the argument block of `kernels.ir`.
 
-A node is computed in the outermost loop in which all that it depends on is known.  The number of a check is that of its node.
+Parameters are the sizes of the axes, their first coordinates and the scalars.  Views are the operands and the results, with the
+axes of the nest and, behind these, one of items that lie side by side: those of the vector axis where its stride is one item, the
+parts of a complex number, and what an index picks from.  The number of a check is that of its node.
 
-Note [Few columns].  A kernel with `length` has rows of so few items that vectors go across rows: a vector for each column, which
-the printer takes from whole rows (`llvm.memory`, Note [Rows]).
-
-Neighbours: `kernel_items` (views, nodes), `kernels.build` (makes kernels), `llvm` (prints this), `run.cpu.compiled` (binds it).
+Neighbours: `nests` (the loops), `rows` (chains, kernel by kernel), `kernels.build` (makes kernels), `llvm` (prints this),
+`run.cpu.compiled` (binds it).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Final
 
 from ....typechecker.elements import Kind
-from ....typechecker.scalars import is_ordered, may_fail
-from ...kernels.ir import BLOCK, Apply, Form, Kernel, kind_of
+from ...kernels.ir import (
+    FETCH,
+    PROVED,
+    Accumulator,
+    Apply,
+    Argument,
+    Coordinate,
+    Form,
+    Kernel,
+    Literal,
+    Load,
+    Node,
+    Operand,
+    Step,
+    Stores,
+    kind_of,
+)
 from ...kernels.llvm_leaf import vector_bytes
-from ..builder import at
-from ..ir import ZERO, Index, LoopKind, Program, plus
+from ..builder import Builder, at
+from ..ir import ONE, ZERO, Index, Program, Role, View, plus, times
 from ..llvm import llvm_text
-from ..orders import MOST, Items, Sum, from_the_right, ordered, together
-from ..reducing import entry, joined, outcome
-from .kernel_items import KernelItems
-
-_TILE: Final = 1024
-"""Columns that are summed together, of all results."""
+from ..orders import MOST
+from .nests import Extent, Nest
+from .values import parts_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +55,20 @@ def program_of(kernel: Kernel) -> Program:
     return Lowering(kernel).program()
 
 
-class Lowering(KernelItems):
-    """The loops of a kernel.  `outer`: the kind of those over axes that are not the vector axis, behind no other."""
+class Lowering(Nest):
+    """The loops of a kernel."""
 
-    outer: ClassVar = LoopKind.SERIAL
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
+        self.sizes = [f"n{axis}" for axis in range(kernel.axes)]
+        self.origins = [f"o{axis}" for axis in range(kernel.axes)]
+        self.scalars = [f"s{place}" for place in range(kernel.scalars)]
+        kinds = [kind_of(kernel, place) for place in range(len(kernel.body))]
+        last = Extent(kernel.length, kernel.length or MOST)
+        super().__init__(Builder(), kernel.form, kernel.body, kinds, kernel.results, list(map(at, self.sizes)), last)
+        self.views: list[View] = []
+        self.operands = [self.operand(f"x{i}", row) for i, row in enumerate(kernel.operands)]
+        self.results = [self.result(i, result.kind) for i, result in enumerate(kernel.results)]
 
     def program(self) -> Program:
         self.write()
@@ -58,175 +78,106 @@ class Lowering(KernelItems):
     def parameters(self) -> tuple[str, ...]:
         return (*self.sizes, *self.origins, *self.scalars)
 
-    # ------------------------------------------------------------------------------------------- loops
+    # ------------------------------------------------------------------------------------------- views
 
-    def write(self) -> None:
-        kernel, point = self.kernel, list[Index]()
-        with ExitStack() as loops:
-            self.compute(self.at_depth(0), point, self.known)
-            for axis in range(kernel.vector_axis - self.has_few_columns):
-                loop = loops.enter_context(self.b.range(self.outer, at(self.sizes[axis])))
-                point.append(at(loop.index))
-                self.compute(self.at_depth(axis + 1), point, self.known)
-            if self.has_few_columns:
-                self.few_columns(point)
-                return
-            if kernel.form in (Form.ALONG, Form.ACROSS):
-                self.along(point) if kernel.form is Form.ALONG else self.across(point)
-                return
-            with self.b.range(LoopKind.VECTOR, at(self.sizes[kernel.vector_axis])) as loop:
-                here, known = [*point, at(loop.index)], dict(self.known)
-                self.compute(self.at_depth(kernel.vector_axis + 1), here, known)
-                for place in range(len(kernel.results)) if kernel.form is Form.MAP else ():
-                    self.store(place, here, known)
-                if kernel.form is Form.COLUMNS:
-                    self.down_columns(here, known)
+    def operand(self, name: str, row: Operand) -> str:
+        parts, extents = parts_of(row.kind), [at(n) if on else ONE for n, on in zip(self.sizes, row.moves, strict=True)]
+        together = self.together(row)
+        last = Index((), len(parts))
+        for axis in together:
+            last, extents[axis] = times(at(self.sizes[axis]), len(parts)), ONE
+        if len(together) > 1:
+            last = times(at(self.sizes[together[0]]), self.kernel.length)
+        is_streamed = self.kernel.form is Form.ALONG and not self.kernel.length
+        self.views.append(View(name, parts[0], (*extents, last), Role.INPUT, streamed=is_streamed))
+        return name
 
-    def store(self, place: int, point: Sequence[Index], known: dict[int, str]) -> None:
-        for part, node in enumerate(self.kernel.results[place].nodes):
-            self.b.store(self.results[place], self.target(place, point, part), known[node])
+    def result(self, place: int, kind: Kind) -> str:
+        name = f"y{place}"
+        parts, extents = parts_of(kind), [at(n) for n in self.sizes[: self.kernel.result_axes]]
+        if extents:
+            extents.append(times(extents[-1], len(parts)))
+            extents[-2] = ONE
+        elif len(parts) > 1:
+            extents.append(Index((), len(parts)))
+        if self.form is Form.FEW:
+            extents[-1], extents[-3] = times(extents[-3], self.kernel.length), ONE
+        is_streamed = self.kernel.stores is Stores.STREAMED
+        self.views.append(View(name, parts[0], tuple(extents), Role.OUTPUT, streamed=is_streamed))
+        return name
 
-    def few_columns(self, point: Sequence[Index]) -> None:
-        """See Note [Few columns]."""
-        kernel = self.kernel
-        rows, column = kernel.axes - 2, kernel.axes - 1
-        items: list[dict[int, str]] = [{} for _ in range(kernel.length)]
-        alone = [place for place in sorted(self.needed) if column in self.axes[place] and rows not in self.axes[place]]
-        for place, own in enumerate(items):
-            own |= self.known
-            self.compute(alone, [*point, ZERO, Index((), place)], own)
-        with self.b.range(LoopKind.VECTOR, at(self.sizes[rows])) as loop:
-            here, known = [*point, at(loop.index)], dict(self.known)
-            self.compute(self.at_depth(rows + 1), here, known)
-            both = [place for place in sorted(self.needed) if {rows, column} <= self.axes[place]]
-            for place, own in enumerate(items):
-                self.compute(both, [*here, Index((), place)], own := known | own)
-                items[place] = own
-            for result in range(len(kernel.results)):
-                for place, own in enumerate(items):
-                    self.store(result, [*here, Index((), place)], own)
+    def together(self, row: Operand) -> tuple[int, ...]:
+        """The axes along which the items of an operand lie side by side, or backwards."""
+        vector = self.vector_axis
+        if self.form is not Form.FEW:
+            return (vector,) if row.step in (Step.UNIT, Step.REVERSED) else ()
+        if row.moves[vector] and row.moves[vector + 1]:
+            return vector, vector + 1
+        return (vector + 1,) if row.step in (Step.UNIT, Step.REVERSED) else ()
 
-    def along(self, point: Sequence[Index]) -> None:
-        """Reductions of a row."""
-        b, kernel, results = self.b, self.kernel, self.kernel.results
-        if self.late:
-            self.from_the_right(point, self.known)
-            return
+    def item(self, number: int, point: Sequence[Index], part: int = 0, ahead: Index = ZERO) -> tuple[Index, ...]:
+        """The indices of an operand's item, so many items on."""
+        row = self.kernel.operands[number]
+        own = [index if on else ZERO for index, on in zip(point, row.moves, strict=False)]
+        own += [ZERO] * (self.kernel.axes - len(own))
+        last, step = plus(Index((), part), ahead), len(parts_of(row.kind))
+        for axis in reversed(self.together(row)):
+            last = plus(last, times(own[axis], -step if row.step is Step.REVERSED else step))
+            own[axis], step = ZERO, step * self.kernel.length
+        return *own, last
 
-        def items(place: Index, mask: str | None = None) -> list[str]:
-            known, self.mask = dict(self.known), mask
-            self.compute(self.at_depth(kernel.axes), [*point, place], known)
-            self.mask = None
-            return [known[result.node] for result in results]
+    def target(self, place: int, point: Sequence[Index], part: int = 0) -> tuple[Index, ...]:
+        """The indices of a result's item; its last axis lies side by side."""
+        parts = len(parts_of(self.kernel.results[place].kind))
+        if not point:
+            return (Index((), part),) if parts > 1 else ()
+        *own, last = point
+        last = plus(times(last, parts), Index((), part))
+        if self.form is Form.FEW:
+            last, own[-1] = plus(last, times(own[-1], self.kernel.length)), ZERO
+        return *own, ZERO, last
 
-        length = Index((), kernel.length) if kernel.length else at(self.sizes[-1])
-        is_short = kernel.length > 0 and not self.may_fail  # what fails is found in a loop over single items
-        if not is_short and any(is_ordered(r.reduction or "", r.kind) for r in results):
-            ordered(b, self.sums, length, lambda _: items, lambda _, totals: self.give(point, totals), most=kernel.length or MOST)
-        else:
-            first = [own for r in results for _, own, _ in entry(b, r.reduction or "", r.kind)]
-            totals = self.until_decided(items) if self.is_decided else self.in_registers(first, ZERO, (length,), items)
-            self.give(point, totals)
+    # ------------------------------------------------------------------------------------------- items
 
-    @property
-    def sums(self) -> list[Sum]:
-        return [Sum(r.kind, r.reduction or "") for r in self.kernel.results]
+    def depends(self, node: Node) -> frozenset[int]:
+        match node:
+            case Load(operand):
+                return self.moving(operand)
+            case Coordinate(axis):
+                return frozenset({axis})
+            case Apply(args=args):
+                moving = self.moving(node.parameter) if node.function in (FETCH, PROVED) else frozenset[int]()
+                return moving.union(*(self.axes[arg] for arg in args))
+            case Accumulator():
+                return frozenset({self.kernel.axes - 1})
+            case Literal() | Argument():
+                return frozenset()
 
-    def give(self, point: Sequence[Index], totals: Sequence[str]) -> None:
-        for place, total in enumerate(totals):
-            self.b.store(self.results[place], self.target(place, point), total)
+    def moving(self, operand: int) -> frozenset[int]:
+        """The axes on which an operand's address changes."""
+        return frozenset(axis for axis, on in enumerate(self.kernel.operands[operand].moves) if on)
 
-    def across(self, point: Sequence[Index]) -> None:
-        """Reductions of columns, so many at once."""
-        b, kernel = self.b, self.kernel
-        most = min(_TILE, 2 * _TILE >> (len(kernel.results) - 1).bit_length())
-        with together(b, at(self.sizes[-2]), most) as (start, cells):
+    def load(self, node: Load, point: Sequence[Index], mask: str | None) -> str:
+        return self.b.load(self.operands[node.operand], self.item(node.operand, point, max(node.part, 0)), mask)
 
-            def items(cell: Index) -> Items:
-                here, column = [*point, plus(start, cell)], dict(self.known)
-                self.compute(self.at_depth(kernel.axes - 1), here, column)
+    def argument(self, place: int) -> str:
+        return self.scalars[place]
 
-                def values(row: Index, mask: str | None) -> list[str]:
-                    known = dict(column)
-                    self.compute(self.at_depth(kernel.axes), [*here, row], known)
-                    return [known[result.node] for result in kernel.results]
+    def coordinate(self, axis: int, point: Sequence[Index]) -> Index:
+        return plus(point[axis], at(self.origins[axis]))
 
-                return values
+    def fetch(self, place: int, node: Apply, registers: Sequence[str], point: Sequence[Index]) -> str:
+        """An item by an index, which is checked unless it is known to be inside."""
+        b, (index, count, stride), operand = self.b, registers, node.parameter
+        if node.function == FETCH:
+            b.fail(place, b.apply("outside", (index, count), Kind.I64, Kind.BOOL), (index,))
+        shift = b.constant(Kind.I64, self.kernel.operands[operand].kind.bytes.bit_length() - 1)
+        items = b.apply("shr", (shift, stride), Kind.I64, Kind.I64)
+        ahead = b.apply("mul", (index, items), Kind.I64, Kind.I64)
+        return b.load(self.operands[operand], self.item(operand, point, ahead=at(ahead)))
 
-            def give(cell: Index, totals: Sequence[str]) -> None:
-                self.give([*point, plus(start, cell)], totals)
-
-            ordered(b, self.sums, at(self.sizes[-1]), items, give, cells)
-
-    def in_registers(self, entry: Sequence[str], lower: Index, upper: Sequence[Index], items: Callable[[Index], Sequence[str]]
-                     ) -> list[str]:  # fmt: skip
-        """Reductions that are exact in any order, or of a few items."""
-        b, results = self.b, self.kernel.results
-        carried = [(r.kind, first, r.reduction) for r, first in zip(results, entry, strict=True)]
-        with b.loop(LoopKind.VECTOR, (lower,), upper, carried) as loop:
-            pairs = zip(results, loop.inside, items(at(loop.index)), strict=True)
-            loop.yields = tuple([b.apply(r.reduction or "", (x, y), r.kind, r.kind) for r, x, y in pairs])
-        return list(loop.results)
-
-    @property
-    def is_decided(self) -> bool:
-        """May one truth value be the result, whatever follows?"""
-        first, *others = self.kernel.results
-        is_truth = first.kind is Kind.BOOL and first.reduction in ("and", "or")
-        return is_truth and not others and not self.may_fail and not self.kernel.length
-
-    @property
-    def may_fail(self) -> bool:
-        return any(isinstance(node, Apply) and may_fail(node.function, node.kind) for node in self.kernel.body)
-
-    def until_decided(self, items: Callable[[Index], Sequence[str]]) -> list[str]:
-        """A reduction that ends with the first block that decides it: what follows is not looked at."""
-        b, (decided,), size = self.b, self.kernel.results, at(self.sizes[-1])
-        function = decided.reduction or ""
-        with b.loop(LoopKind.SERIAL, (ZERO,), (size,), entry(b, function, decided.kind), step=BLOCK) as block:
-            start = at(block.index)
-            block.yields = tuple(self.in_registers(block.inside, start, (plus(start, Index((), BLOCK)), size), items))
-            (now,) = block.yields
-            block.until = now if function == "or" else b.apply("not", (now,), Kind.BOOL, Kind.BOOL)
-        return list(block.results)
-
-    def down_columns(self, point: Sequence[Index], known: dict[int, str]) -> None:
-        """Reductions that are exact in any order, with their state in registers."""
-        if self.late:
-            self.from_the_right(point, known)
-            return
-        b, results = self.b, self.kernel.results
-        rows = [(own.reduction or "", kind_of(self.kernel, own.node)) for own in results]
-        carried = [part for row in rows for part in entry(b, *row)]
-        with b.range(LoopKind.SERIAL, at(self.sizes[-1]), carried) as loop:
-            here, now, state = [*point, at(loop.index)], dict(known), list(loop.inside)
-            self.compute(self.at_depth(self.kernel.axes), here, now)
-            at_row = b.number(plus(here[-1], at(self.origins[-1])))
-            pairs = zip(rows, results, strict=True)
-            loop.yields = tuple(part for row, own in pairs for part in joined(b, *row, now[own.node], at_row, state))
-        last = list(loop.results)
-        for place, row in enumerate(rows):
-            b.store(self.results[place], self.target(place, point), outcome(b, *row, last))
-
-    def from_the_right(self, point: Sequence[Index], known: dict[int, str]) -> None:
-        """Reductions one item after the other."""
-        kernel, inside = self.kernel, self.at_depth(self.kernel.axes)
-        early = [place for place in inside if place not in self.late]
-        late = [place for place in inside if place in self.late]
-
-        def first(place: Index) -> list[str]:
-            now = dict(known)
-            self.compute(early, [*point, place], now)
-            return [now[node] for result in kernel.results for node in result.nodes]
-
-        def following(place: Index, states: Sequence[str]) -> list[str]:
-            now, supply = dict(known), iter(states)
-            now |= {state: next(supply) for result in kernel.results for state in result.states}
-            self.compute([*early, *late], [*point, place], now)
-            return [now[node] for result in kernel.results for node in result.following]
-
-        kinds = [kind_of(kernel, node) for result in kernel.results for node in result.nodes]
-        totals = iter(from_the_right(self.b, kinds, at(self.sizes[-1]), first, following))
-        for place, result in enumerate(kernel.results):
+    def give(self, point: Sequence[Index], registers: Sequence[str]) -> None:
+        supply = iter(registers)
+        for place, result in enumerate(self.kernel.results):
             for part in range(len(result.nodes)):
-                self.b.store(self.results[place], self.target(place, point, part), next(totals))
+                self.b.store(self.results[place], self.target(place, point, part), next(supply))

@@ -118,13 +118,12 @@ class Rows(Lowering):
     def element(self, sweep: Sweep, row: Sequence[Index], item: Index, known: dict[int, str], mask: str | None = None
                 ) -> list[str]:  # fmt: skip
         """What is to be reduced at an item of the row, if a mask is true; what is kept and stored there, is."""
-        point, values, self.mask = [*row, item], dict(known), mask
+        point, values = [*row, item], dict(known)
         for place in sorted(sweep.nodes):
             if place in self.scratch and place not in sweep.keeps:
                 values[place] = self.b.load(self.scratch[place], self.kept_at(point), mask)
             else:
-                values[place] = self.node(place, point, values)
-        self.mask = None
+                values[place] = self.node(place, point, values, mask)
         for place in sweep.keeps:
             self.b.store(self.scratch[place], self.kept_at(point), values[place], mask)
         for place in sweep.stores:
@@ -134,11 +133,10 @@ class Rows(Lowering):
     def write(self) -> None:
         with ExitStack() as loops:
             point = list[Index]()
-            self.compute(self.at_depth(0), point, self.known)
-            for axis in range(self.kernel.vector_axis):
-                loop = loops.enter_context(self.b.range(LoopKind.SERIAL, at(self.sizes[axis])))
-                point.append(at(loop.index))
-                self.compute(self.at_depth(axis + 1), point, self.known)
+            self.enter(point, self.known)
+            for extent in self.extents[: self.vector_axis]:
+                point.append(at(loops.enter_context(self.b.range(LoopKind.SERIAL, extent)).index))
+                self.enter(point, self.known)
             self.rows_of(point)
 
     def rows_of(self, point: Sequence[Index]) -> None:
@@ -190,11 +188,10 @@ class _OneByOne(Rows):
                 self.b.store(copy, (at(loop.index),), item)
         self.sweeps(point, self.known)
 
-    def node(self, place: int, point: Sequence[Index], known: dict[int, str]) -> str:
-        node = self.kernel.body[place]
-        if isinstance(node, Load) and node.operand in self.copies:
-            return self.b.load(self.copies[node.operand], self.kept_at(point), self.mask)
-        return super().node(place, point, known)
+    def load(self, node: Load, point: Sequence[Index], mask: str | None) -> str:
+        if node.operand in self.copies:
+            return self.b.load(self.copies[node.operand], self.kept_at(point), mask)
+        return super().load(node, point, mask)
 
 
 class _SideBySide(Rows):
@@ -225,7 +222,7 @@ class _SideBySide(Rows):
             count = at(b.apply("min", (left, b.constant(Kind.I64, _TILE)), Kind.I64, Kind.I64))
             with b.range(LoopKind.VECTOR, count) as cell:
                 self.cell, row, known = at(cell.index), [*point, plus(start, at(cell.index))], dict(self.known)
-                self.compute(self.at_depth(len(row)), row, known)
+                self.enter(row, known)
                 self.sweeps(row, known)
 
     def sweep(self, sweep: Sweep, row: Sequence[Index], known: dict[int, str]) -> Sequence[str]:

@@ -1,0 +1,311 @@
+"""A scalar body in loops over its axes: kernels, chains along rows and phases of regions.
+
+The axes are loops in order, the reduced one last; `kernels.ir.Form` says which of them goes over vectors.  A node is computed in
+the outermost loop in which all that it depends on is known.  Reductions are those of `orders` where the order shows, else in
+registers.  Where items lie, and what becomes of results, is said by who has them.
+
+Note [Few items].  Rows of so few items that vectors go across rows have a vector for each column, which the printer takes from
+whole rows (`llvm.memory`, Note [Rows]).
+
+Neighbours: `kernel` (over an argument block), `structured` (over a scope), `rows` and `cards`; `orders`, `reducing`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ....typechecker.elements import Kind
+from ....typechecker.scalars import identity_of, is_ordered, may_fail
+from ...graph.phases import PLACES
+from ...kernels.build import bits_of, late_nodes, used_nodes
+from ...kernels.ir import BLOCK, FETCH, PROVED, Accumulator, Apply, Argument, Coordinate, Form, Literal, Load, Node, Result
+from ..builder import Builder, at, power
+from ..ir import ZERO, Index, LoopKind, plus
+from ..orders import (
+    MOST,
+    MOST_UNROLLED,
+    Items,
+    Sum,
+    cannot_fail,
+    from_the_right,
+    in_lanes,
+    of_any_length,
+    ordered,
+    together,
+    unrolled,
+)
+from ..reducing import entry, joined, outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A register that is made at each point, joined with `reduction`."""
+
+    node: int
+    kind: Kind
+    reduction: str
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """What is known of the last axis: its `length`, if that is short and always the same; the most that it can be; whether there
+    is surely an item."""
+
+    length: int = 0
+    most: int = MOST
+    is_some: bool = True
+
+
+class Nest:
+    """`parts` are those of all results, one after the other; `known`: the registers of nodes."""
+
+    outer: ClassVar = LoopKind.SERIAL
+    """Of loops over axes that are not the vector axis, behind no other."""
+    most_cells = 1024
+    """Cells side by side that are reduced together, of all results."""
+
+    def __init__(self, b: Builder, form: Form, nodes: Sequence[Node], kinds: Sequence[Kind], results: Sequence[Result],
+                 extents: Sequence[Index], last: Extent = Extent()) -> None:  # fmt: skip
+        self.b, self.form, self.nodes, self.extents, self.last = b, form, nodes, extents, last
+        self.outcomes = results
+        self.parts = [Part(node, kinds[node], r.reduction or "") for r in results for node in r.nodes]
+        self.late = late_nodes(nodes)
+        """The nodes that depend on the state of a reduction from the right."""
+        self.axes: list[frozenset[int]] = []
+        for node in nodes:
+            self.axes.append(self.depends(node))
+        self.needed = used_nodes(nodes, [node for r in results for node in r.roots])
+        self.known: dict[int, str] = {}
+
+    # ------------------------------------------------------------------------------------------- items
+
+    def depends(self, node: Node) -> frozenset[int]:
+        """The axes on which a node depends, once those of earlier ones are known."""
+        raise NotImplementedError
+
+    def load(self, node: Load, point: Sequence[Index], mask: str | None) -> str:
+        """An operand's item, which is there if a mask is true."""
+        raise NotImplementedError
+
+    def argument(self, place: int) -> str:
+        raise NotImplementedError
+
+    def coordinate(self, axis: int, point: Sequence[Index]) -> Index:
+        return point[axis]
+
+    def fetch(self, place: int, node: Apply, registers: Sequence[str], point: Sequence[Index]) -> str:
+        """An item by an index."""
+        raise NotImplementedError
+
+    def check(self, place: int, node: Apply) -> int:
+        """The number of a node's check."""
+        return place
+
+    def give(self, point: Sequence[Index], registers: Sequence[str]) -> None:
+        """Takes the results at a point of the parallel axes, part after part."""
+        raise NotImplementedError
+
+    # ------------------------------------------------------------------------------------------- nodes
+
+    def at_depth(self, depth: int) -> list[int]:
+        """The nodes that are known inside so many loops and not before."""
+        return [place for place in sorted(self.needed) if max(self.axes[place], default=-1) + 1 == depth]
+
+    def compute(self, places: Iterable[int], point: Sequence[Index], known: dict[int, str], mask: str | None = None) -> None:
+        for place in places:
+            known[place] = self.node(place, point, known, mask)
+
+    def enter(self, point: Sequence[Index], known: dict[int, str]) -> None:
+        """Compute what is known first at a point of so many axes."""
+        self.compute(self.at_depth(len(point)), point, known)
+
+    def values(self, point: Sequence[Index], known: dict[int, str], mask: str | None = None) -> list[str]:
+        """Registers of the parts at a point of all axes."""
+        own = dict(known)
+        self.compute([place for place in self.at_depth(len(point)) if place not in self.late], point, own, mask)
+        return [own[part.node] for part in self.parts]
+
+    def node(self, place: int, point: Sequence[Index], known: dict[int, str], mask: str | None = None) -> str:
+        b, node = self.b, self.nodes[place]
+        match node:
+            case Load():
+                return self.load(node, point, mask)
+            case Literal(kind, bits):
+                return b.constant(kind, bits)
+            case Argument(number):
+                return self.argument(number)
+            case Accumulator():
+                return known[place]
+            case Coordinate(axis):
+                return b.number(self.coordinate(axis, point))
+            case Apply(function, args, compute, kind, parameter):
+                registers: Sequence[str] = [known[arg] for arg in args]
+                if function in (FETCH, PROVED):
+                    return self.fetch(place, node, registers, point)
+                if function == "ipow":
+                    return power(b, registers[0], registers[1], kind)
+                if not may_fail(function, kind):
+                    return b.apply(function, registers, compute, kind, parameter)
+                return b.apply(function, b.where(mask, registers, compute), compute, kind, parameter, self.check(place, node))
+
+    # ------------------------------------------------------------------------------------------- loops
+
+    @property
+    def vector_axis(self) -> int:
+        return len(self.extents) - (1 if self.form in (Form.MAP, Form.ALONG) else 2)
+
+    def write(self) -> None:
+        point, known = list[Index](), self.known
+        with ExitStack() as loops:
+            self.enter(point, known)
+            for extent in self.extents[: max(0, self.vector_axis)]:
+                point.append(at(loops.enter_context(self.b.range(self.outer, extent)).index))
+                self.enter(point, known)
+            match self.form:
+                case Form.ALONG:
+                    self.give(point, self.reduced(point, known))
+                case Form.ACROSS:
+                    self.across(point, known)
+                case Form.FEW:
+                    self.few(point, known)
+                case _ if not self.extents:
+                    self.give(point, self.values(point, known))
+                case Form.MAP | Form.COLUMNS:
+                    with self.b.range(LoopKind.VECTOR, self.extents[self.vector_axis]) as loop:
+                        here = [*point, at(loop.index)]
+                        if self.form is Form.MAP:
+                            self.give(here, self.values(here, known))
+                        else:
+                            self.enter(here, own := dict(known))
+                            self.give(here, self.reduced(here, own))
+
+    def few(self, point: Sequence[Index], known: dict[int, str]) -> None:
+        """See Note [Few items]."""
+        column = len(self.extents) - 1
+        rows, items = column - 1, [dict(known) for _ in range(self.last.length)]
+        alone = [place for place in self.at_depth(column + 1) if rows not in self.axes[place]]
+        both = [place for place in self.at_depth(column + 1) if rows in self.axes[place]]
+        for place, own in enumerate(items):
+            self.compute(alone, [*point, ZERO, Index((), place)], own)
+        with self.b.range(LoopKind.VECTOR, self.extents[rows]) as loop:
+            here, of_row = [*point, at(loop.index)], dict(known)
+            self.enter(here, of_row)
+            for place, own in enumerate(items):
+                own.update(of_row)
+                self.compute(both, [*here, Index((), place)], own)
+            for place, own in enumerate(items):
+                self.give([*here, Index((), place)], [own[part.node] for part in self.parts])
+
+    def across(self, point: Sequence[Index], known: dict[int, str]) -> None:
+        """Reductions of cells side by side, so many at once."""
+        most = min(self.most_cells, 2 * Nest.most_cells >> (len(self.parts) - 1).bit_length())
+        with together(self.b, self.extents[-2], most) as (start, cells):
+
+            def items(cell: Index) -> Items:
+                here, own = [*point, plus(start, cell)], dict(known)
+                self.enter(here, own)
+                return lambda place, mask: self.values([*here, place], own, mask)
+
+            def give(cell: Index, totals: Sequence[str]) -> None:
+                self.give([*point, plus(start, cell)], totals)
+
+            ordered(self.b, self.sums, self.extents[-1], items, give, cells, self.last.most, is_some=self.last.is_some)
+
+    # -------------------------------------------------------------------------------------- reductions
+
+    @property
+    def sums(self) -> list[Sum]:
+        return [Sum(part.kind, part.reduction) for part in self.parts]
+
+    def reduced(self, point: Sequence[Index], known: dict[int, str]) -> list[str]:
+        """The reductions at a point of the parallel axes."""
+        if self.late:
+            return self.from_the_right(point, known)
+        if any(is_ordered(part.reduction, part.kind) for part in self.parts):
+            return self.ordered(point, known)
+        if self.form is Form.COLUMNS or any(part.reduction in PLACES for part in self.parts):
+            return self.one_by_one(point, known)
+        return self.in_any_order(point, known)
+
+    def ordered(self, point: Sequence[Index], known: dict[int, str]) -> list[str]:
+        b, length, sums, totals = self.b, self.last.length, self.sums, list[str]()
+
+        def items(place: Index, mask: str | None = None) -> list[str]:
+            return self.values([*point, place], known, mask)
+
+        if 0 < length <= MOST_UNROLLED and (self.form is Form.COLUMNS or not point):
+            return unrolled(b, sums, length, items)
+        if length and (short := in_lanes(b, sums, length, items)) is not None:
+            b.statements += short.statements
+            return list(short.totals)
+        if not self.last.is_some:
+            return of_any_length(b, sums, self.extents[-1], items, self.last.most)
+        ordered(b, sums, Index((), length) if length else self.extents[-1], lambda _: items, lambda _, own: totals.extend(own),
+                most=self.last.most)  # fmt: skip
+        return totals
+
+    def in_any_order(self, point: Sequence[Index], known: dict[int, str]) -> list[str]:
+        """Reductions that are exact in any order; one truth value may be decided before the last item."""
+        b, size, (first, *others) = self.b, self.extents[-1], self.parts
+
+        def part(before: Sequence[str], lower: Index, upper: Sequence[Index]) -> list[str]:
+            carried = [(part.kind, one, part.reduction) for part, one in zip(self.parts, before, strict=True)]
+            with b.loop(LoopKind.VECTOR, (lower,), upper, carried) as loop:
+                pairs = zip(self.parts, loop.inside, self.values([*point, at(loop.index)], known), strict=True)
+                loop.yields = tuple([b.apply(p.reduction, (x, y), p.kind, p.kind) for p, x, y in pairs])
+            return list(loop.results)
+
+        neutral = [own for part in self.parts for own in entry(b, part.reduction, part.kind)]
+        if first.kind is Kind.BOOL and first.reduction in ("and", "or") and not others and self.last.most > BLOCK:
+            with b.block() as early:
+                totals = self.until_decided(first, part, neutral)
+            if cannot_fail(early):
+                b.statements += early
+                return totals
+        return part([one for _, one, _ in neutral], ZERO, (size,))
+
+    def until_decided(self, decided: Part, part: Callable[[Sequence[str], Index, Sequence[Index]], list[str]],
+                      neutral: Sequence[tuple[Kind, str, None]]) -> list[str]:  # fmt: skip
+        """What follows the block that decides it is not looked at."""
+        b, size = self.b, self.extents[-1]
+        with b.loop(LoopKind.SERIAL, (ZERO,), (size,), neutral, step=BLOCK) as block:
+            start = at(block.index)
+            block.yields = tuple(part(block.inside, start, (plus(start, Index((), BLOCK)), size)))
+            (now,) = block.yields
+            block.until = now if decided.reduction == "or" else b.apply("not", (now,), Kind.BOOL, Kind.BOOL)
+        return list(block.results)
+
+    def one_by_one(self, point: Sequence[Index], known: dict[int, str]) -> list[str]:
+        """Reductions that are exact in any order, and places of extremes, with their state in registers."""
+        b, rows = self.b, [(part.reduction, part.kind) for part in self.parts]
+        with b.range(LoopKind.SERIAL, self.extents[-1], [own for row in rows for own in entry(b, *row)]) as loop:
+            here, state = [*point, at(loop.index)], list(loop.inside)
+            items, place = self.values(here, known), b.number(self.coordinate(len(point), here))
+            pairs = zip(rows, items, strict=True)
+            loop.yields = tuple(own for row, item in pairs for own in joined(b, *row, item, place, state))
+        last = list(loop.results)
+        return [outcome(b, *row, last) for row in rows]
+
+    def from_the_right(self, point: Sequence[Index], known: dict[int, str]) -> list[str]:
+        """Reductions one item after the other; of nothing they are the identity."""
+        b, results = self.b, self.outcomes
+        some = None if self.last.is_some else b.compare("lt", ZERO, self.extents[-1])
+        nothing = [n for r in results for n in (identity_of(r.reduction or "", r.kind) or 0, 0)[: len(r.nodes)]]
+
+        def first(place: Index) -> list[str]:
+            items = self.values([*point, place], known, some)
+            if some is None:
+                return items
+            rows = zip(self.parts, items, nothing, strict=True)
+            return [b.apply("select", (some, item, b.constant(p.kind, bits_of(p.kind, value))), p.kind, p.kind)
+                    for p, item, value in rows]  # fmt: skip
+
+        def following(place: Index, states: Sequence[str]) -> list[str]:
+            own = known | dict(zip((state for r in results for state in r.states), states, strict=True))
+            self.compute(self.at_depth(len(self.extents)), [*point, place], own)
+            return [own[node] for result in results for node in result.following]
+
+        return from_the_right(b, [part.kind for part in self.parts], self.extents[-1], first, following)
