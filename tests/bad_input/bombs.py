@@ -179,6 +179,8 @@ MORE = {
 }
 for codec, promise in MORE.items():
     BOMBS[f"zarr whose {codec} chunk promises more"] = zarr_2(lambda promise=promise: promise, compressor={"id": codec})
+SILENT = bytes.fromhex("28b52ffd0038") + b"\2\0\x10\0" * 16383 + b"\3\0\x10\0"  # 2 GiB of zeros, and no word of how many
+BOMBS["zarr whose zstd chunk becomes more than it says"] = zarr_2(lambda: SILENT, compressor={"id": "zstd"})
 
 
 @bomb("zarr whose metadata are a device")

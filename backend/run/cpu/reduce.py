@@ -1,37 +1,35 @@
 """Reductions of one axis, whole or from partial results, each in its documented order.
 
 Float and complex sums and products follow `sums_numpy`; every other associative function is exact in any order, so
-partial results of slices are combined as they come.  Counting (`+/` of a bool) does not widen its operand.
+partial results of slices are combined as they come.
 
 Neighbours: `slices` (reduces slice by slice), `body` (rows of a chain), `library` (sequential reductions and scans).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 
-from ....lang.codes import Code
 from ....typechecker.elements import Kind
-from ....typechecker.scalars import SELECTIVE, identity_of, is_ordered
-from ...graph.phases import PLACES, ApplyNode, Node, Result
+from ....typechecker.scalars import SELECTIVE, is_ordered
+from ...graph.phases import PLACES
 from ...kernels.ir import BLOCK
 from ...scalar.table import REDUCTIONS
-from ..failures import CheckFailed
 from ..pool import room
 from ..sums_numpy import block_partials, combine_tree
 from .kinds import DTYPES, NumArray
 from .order import order_columns
 from .reals import PLAIN
-from .sequential import from_the_right, running_ufunc
+from .sequential import from_the_right, identity, running_ufunc
 
 
 @dataclass(frozen=True, slots=True)
 class Reduction:
-    """Reduce body slot `node` with `function`; a bool `node` added up as an i64 is counted."""
+    """Reduce body slot `node` with `function`."""
 
     node: int
     function: str
@@ -83,16 +81,6 @@ def along(function: str, kind: Kind, length: int) -> Callable[..., Any]:
     return reduce
 
 
-def compile_reduction(result: Result, body: Sequence[Node], kind: Kind) -> Reduction:
-    assert result.reduction is not None
-    node = body[result.node]
-    if result.reduction == "add" and isinstance(node, ApplyNode) and node.function == "convert" and kind is Kind.I64:
-        source = body[node.args[0]]
-        if getattr(source, "kind", None) is Kind.BOOL:
-            return Reduction(node.args[0], "add", kind)
-    return Reduction(result.node, result.reduction, kind)
-
-
 def reduce_first(function: str, kind: Kind, value: Any) -> Any:
     """Reduce the leading axis, of length ≥ 1, with a function that is exact in any order, or from the right, or to a place."""
     if function in PLACES:
@@ -114,7 +102,4 @@ def identity_array(function: str | None, kind: Kind, shape: tuple[int, ...]) -> 
     """What an empty reduction gives, everywhere; without a function an array that has no elements."""
     if function is None or 0 in shape:
         return np.empty(shape, DTYPES[kind])
-    value = identity_of(function, kind)
-    if value is None:
-        raise CheckFailed(Code.E204, f"{function} of no items has no value")
-    return np.full(shape, value, DTYPES[kind])
+    return np.full(shape, identity(function, kind))

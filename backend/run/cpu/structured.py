@@ -23,7 +23,7 @@ from ...kernels.constants import FIXED_POWERS, real_constant
 from ...kernels.kept import Kept
 from .body import compile_body
 from .kinds import DTYPES, NumArray, constant
-from .reduce import compile_reduction, identity_array
+from .reduce import Reduction, identity_array
 from .slices import MappedRun, ReducedRun
 from .views import View, compile_views
 
@@ -63,7 +63,7 @@ def _compiled(phase: Structured, kinds: Callable[[ValueId], Kind], number: Calla
         return _empty(phase, parallel, kinds)
     views, varying = compile_views(phase, space, kinds, number)
     if reduces:
-        reductions = [compile_reduction(r, phase.body, kinds(r.value)) for r in phase.results]
+        reductions = [Reduction(r.node, r.reduction or "", kinds(r.value)) for r in phase.results]
         body = compile_body(phase.body, [r.node for r in reductions], varying, space, number)
         run = ReducedRun(body, views, space, reductions).run
         return _through_kernels(phase, views, space, kinds, number, threads, run)
