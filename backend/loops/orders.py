@@ -266,20 +266,24 @@ class _Along(_Block):
         super().__init__(b, sums, items, most, LANES)
 
     def write(self, start: Index, length: Index) -> None:
-        """A last row is filled up to whole vectors with what changes no bit."""
+        """Whole rows of lanes, whole vectors of the last row, and what is filled up to vectors with what changes no bit."""
         b, lanes, items = self.b, Index((), self.held), self.items(ZERO)
         with b.range(LoopKind.VECTOR, lanes) as lane:
             self.store(self.lanes, at(lane.index), ZERO, self.nothing)
-        whole = ZERO
+        left, done, filled = length, ZERO, min(_FILLED, self.held)
         if self.held == LANES:
             rows = (plus(length, Index((), 1 - LANES)),)
             with b.loop(LoopKind.SERIAL, (ZERO,), rows, step=LANES) as row, b.range(LoopKind.VECTOR, lanes) as lane:
                 self.join(at(lane.index), ZERO, items(plus(plus(start, at(row.index)), at(lane.index)), None))
             whole = times(whole_multiples(b, length, LANES), LANES)
-        left, filled = plus(length, times(whole, -1)), min(_FILLED, self.held)
-        with b.range(LoopKind.VECTOR, times(whole_multiples(b, plus(left, Index((), filled - 1)), filled), filled)) as lane:
+            start, left = plus(start, whole), plus(length, times(whole, -1))
+            done = times(whole_multiples(b, left, filled), filled)
+            with b.range(LoopKind.VECTOR, done) as lane:
+                self.join(at(lane.index), ZERO, items(plus(start, at(lane.index)), None))
+        stop = times(whole_multiples(b, plus(left, Index((), filled - 1)), filled), filled)
+        with b.loop(LoopKind.VECTOR, (done,), (stop,)) as lane:
             is_there = b.compare("lt", at(lane.index), left)
-            values = items(plus(plus(start, whole), at(lane.index)), is_there)
+            values = items(plus(start, at(lane.index)), is_there)
             filled_up = [b.apply("select", (is_there, value, nothing), s.kind, s.kind)
                          for s, value, nothing in zip(self.sums, values, self.nothing, strict=True)]  # fmt: skip
             self.join(at(lane.index), ZERO, filled_up)
