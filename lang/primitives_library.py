@@ -18,8 +18,16 @@ def _scalar(name: str, ascii_name: str, title: str, doc: str, *examples: Example
     return Primitive(f"⎕{name}", (ascii_name,), None, Role.FUNCTION, use)
 
 
-def _cells(name: str, title: str, rank: CellRank, type_: str, doc: str, *examples: Example) -> Primitive:
-    return Primitive(f"⎕{name}", (name,), None, Role.FUNCTION, Use(title, doc, (rank,), examples, type=type_))
+def _cells(
+    name: str, title: str, rank: CellRank, type_: str, doc: str, *examples: Example, traits: frozenset[Trait] = frozenset()
+) -> Primitive:  # fmt: skip
+    """Of cells of this rank.  The checker reads its rule from the type (`typechecker.rules.library`)."""
+    use = Use(title, doc, (rank,), examples, type=type_, traits=traits)
+    return Primitive(f"⎕{name}", (name,), None, Role.FUNCTION, use)
+
+
+def _matrix(name: str, title: str, type_: str, doc: str, *examples: Example) -> Primitive:
+    return _cells(name, title, 2, type_, doc, *examples, traits=traits(Trait.FLOAT_RESULT))
 
 
 def _bits(name: str, title: str, form: str, doc: str, *examples: Example, identity: int | None = None, laws: tuple[str, ...] = ()
@@ -90,49 +98,54 @@ LIBRARY: tuple[Primitive, ...] = (
         "0..width-1 is E310.", ("60 ⎕shru ¯1", "15"),
     ),
     _cells(
-        "fft", "Fourier transform", 1, "⎕fft c128[n] : c128[n]", "Discrete Fourier transform along the last axis.",
+        "fft", "Fourier transform", 1, "⎕fft c128[n] : c128[n] where n≥1", "Discrete Fourier transform along the last axis.",
         ("⎕fft 1 0 0 0", "1 1 1 1"),
     ),
-    _cells("ifft", "inverse Fourier transform", 1, "⎕ifft c128[n] : c128[n]", "Inverse of ⎕fft.", ("⎕ifft 4 0 0 0", "1 1 1 1")),
     _cells(
-        "rfft", "real Fourier transform", 1, "⎕rfft f64[n] : c128[1+⌊n÷2]", "The first half of the transform of real data.",
+        "ifft", "inverse Fourier transform", 1, "⎕ifft c128[n] : c128[n] where n≥1", "Inverse of ⎕fft.",
+        ("⎕ifft 4 0 0 0", "1 1 1 1"),
+    ),
+    _cells(
+        "rfft", "real Fourier transform", 1, "⎕rfft f64[n] : c128[1+⌊n÷2] where n≥1",
+        "The first half of the transform of real data.",
         ("⎕rfft 1 0 0 0", "1 1 1"),
     ),
     _cells(
-        "irfft", "inverse real Fourier transform", 1, "⎕irfft c128[n] : f64[2×(n-1)]", "Inverse of ⎕rfft for even lengths.",
+        "irfft", "inverse real Fourier transform", 1, "⎕irfft c128[n] : f64[2×(n-1)] where n≥1",
+        "Inverse of ⎕rfft for even lengths.",
         ("⌊0.5+⎕irfft 1 1 1", "1 0 0 0"),
     ),
-    _cells(
-        "cholesky", "Cholesky factor", 2, "⎕cholesky f64[n n] : f64[n n]",
+    _matrix(
+        "cholesky", "Cholesky factor", "⎕cholesky T[n n] : T[n n]",
         "The lower triangular L with L +.× ⍉L equal to the argument.", ("⎕cholesky 2 2⍴4 0 0 9", "2 0\n0 3"),
     ),
-    _cells(
-        "qr", "QR factors", 2, "⎕qr f64[m n] : (f64[m m⌊n] ⋄ f64[m⌊n n])",
+    _matrix(
+        "qr", "QR factors", "⎕qr T[m n] : (T[m m⌊n] ⋄ T[m⌊n n])",
         "Orthonormal columns q and upper triangular r with q +.× r equal to the argument.", ("{(q r)←⎕qr ⍵ ⋄ ⍴r}3 2⍴⍳6", "2 2"),
     ),
-    _cells(
-        "svd", "singular values", 2, "⎕svd f64[m n] : (f64[m m⌊n] ⋄ f64[m⌊n] ⋄ f64[m⌊n n])",
+    _matrix(
+        "svd", "singular values", "⎕svd T[m n] : (T[m m⌊n] ⋄ f64[m⌊n] ⋄ T[m⌊n n])",
         "u, singular values s and v with u +.× s × v equal to the argument.", ("{(u s v)←⎕svd ⍵ ⋄ s}2 2⍴3 0 0 2", "3 2"),
     ),
-    _cells(
-        "eigh", "eigenvalues", 2, "⎕eigh f64[n n] : (f64[n] ⋄ f64[n n])",
+    _matrix(
+        "eigh", "eigenvalues", "⎕eigh T[n n] : (f64[n] ⋄ T[n n])",
         "Eigenvalues (upwards) and eigenvectors (columns) of a symmetric matrix.", ("{(w v)←⎕eigh ⍵ ⋄ w}2 2⍴2 0 0 3", "2 3"),
     ),
-    _cells("det", "determinant", 2, "⎕det f64[n n] : f64", "The determinant.", ("⎕det 2 2⍴1 2 3 4", "¯2")),
-    _cells(
-        "slogdet", "sign and logarithm of the determinant", 2, "⎕slogdet f64[n n] : (f64 ⋄ f64)",
+    _matrix("det", "determinant", "⎕det T[n n] : T", "The determinant.", ("⎕det 2 2⍴1 2 3 4", "¯2")),
+    _matrix(
+        "slogdet", "sign and logarithm of the determinant", "⎕slogdet T[n n] : (T ⋄ f64)",
         "The determinant as s×*l, which neither overflows nor underflows: its sign s (0 of a singular matrix; of complex ones a "
         "number of size 1) and the logarithm l of its size.", ("{(s l)←⎕slogdet ⍵ ⋄ s×*l}2 2⍴1 2 3 4", "¯2"),
         ("{(s l)←⎕slogdet ⍵ ⋄ l}1e300×2 2⍴2 0 0 2", "1382.93735"),
     ),
     _cells(
-        "number", "number that a text says", 1, "⎕number char[n w] : f64[n]",
+        "number", "number that a text says", 1, "⎕number char[w] : f64",
         "The number that each row of text says, blanks around it left out: "
         "`-3`, `¯3`, `2.5`, `1e-3`, `∞`; NaN of a row that is not a number.",
         ("⎕number ' 2.5'", "2.5"), ("⎕number ['¯3 ' ⋄ 'n/a']", "¯3 NaN"),
     ),
     _cells(
-        "date", "day that a text says", 1, "⎕date char[n w] : i64[n]",
+        "date", "day that a text says", 1, "⎕date char[w] : i64",
         "Days since 1970-01-01 of each row of text, a date such as `2024-12-31`; another row is E705.",
         ("⎕date '1970-02-01'", "31"),
     ),

@@ -2,7 +2,7 @@
 
 `apply` is the one entry.  A rule gets operands that are not poisoned, reports its own errors on the builder and then
 answers with a poisoned operand.  One primitive is one row of `MONADIC` or `DYADIC`; a function with a name (`⎕erf`) has none if
-its row in the table of primitives says that it gives floats, or if its rule is `library.by_name`.
+its row in the table of primitives says that it gives floats; of one on cells of an array the row's type is the rule (`library`).
 
 Neighbours: `elaborate` calls `apply` (and `index.index_operand` for bracket indexing); `scalars` names the functions.
 """
@@ -16,13 +16,12 @@ from ...lang.source import Span
 from ..builder import Builder
 from ..elements import Kind
 from ..operands import Operand, TupleOperand, Value, is_poisoned
-from . import arithmetic, bits, index, join, logic, masks, numeric, powers, search, shape, take, text
+from . import arithmetic, bits, index, join, library, logic, masks, numeric, powers, search, shape, take, text
 from .common import DyadicRule, MonadicRule
-from .library import BY_NAME
 
 
 def _gives_floats(use: Use | None) -> bool:
-    return use is not None and Trait.FLOAT_RESULT in use.traits
+    return use is not None and {Trait.SCALAR, Trait.FLOAT_RESULT} <= use.traits
 
 
 MONADIC: dict[str, MonadicRule] = {
@@ -62,12 +61,10 @@ MONADIC: dict[str, MonadicRule] = {
     "⊣": shape.identity,
     "⊢": shape.identity,
     "⍕": text.format_text,
-    "⎕number": text.reading("number", Kind.F64),
-    "⎕date": text.reading("date", Kind.I64),
     **{kind.value: numeric.conversion(kind) for kind in Kind},
     "⎕bnot": bits.complement,
     **{row.glyph: arithmetic.float_monadic(row.glyph[1:]) for row in LIBRARY if _gives_floats(row.monadic)},
-    **BY_NAME,
+    **{row.glyph: library.by_signature(row.monadic) for row in LIBRARY if row.monadic and library.has_signature(row)},
 }
 
 DYADIC: dict[str, DyadicRule] = {

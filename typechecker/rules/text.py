@@ -1,20 +1,19 @@
-"""Text from values and values from text: `⍕ ⎕text ⎕number ⎕date`."""
+"""Text from values: `⍕ ⎕text`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final
 
 from ...lang.codes import Code
 from ...lang.source import Span
 from ..builder import Builder
-from ..core import Format, named
+from ..core import Format
 from ..display import show_type
 from ..elements import Element, Kind
 from ..operands import Operand, Value
 from ..sizes import ONE, number, variable
 from ..types import ArrayType
-from .common import label, require_rank
+from .common import label
 from .static_arguments import static_integer
 
 NUMBER_WIDTH = 48  # characters one real number takes at most in an aligned column, with the blank before it
@@ -51,17 +50,3 @@ def fixed_text(b: Builder, left: Operand, right: Operand, axis: Operand | None, 
     size = b.runtime_size("w", number(width), span, "the width of the text")
     type = ArrayType(Element(Kind.CHAR), (*y.type.shape, variable(size)))
     return b.emit(lambda r: Format(r, y.value, size, digits), type, span)
-
-
-def reading(name: str, kind: Kind) -> Callable[[Builder, Operand, Operand | None, Span], Value]:
-    """`⎕number ⎕date`: what each row of text says."""
-
-    def rule(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
-        if x.type.element.kind is not Kind.CHAR:
-            message = f"`⎕{name}` reads text, but this is {show_type(x.type)}"
-            return b.error(Code.E300, message, span, labels=(label(b, x),))
-        if not require_rank(b, x, 1, span):
-            return b.poison(span)
-        return b.emit(lambda r: named(r, name, x.value), ArrayType(Element(kind), x.type.shape[:-1]), span)
-
-    return rule
