@@ -64,7 +64,7 @@ def shared_out(nest: Nest, reduces: bool, nanoseconds: int, threads: int, turns:
 
 def rows_shared_out(nest: Nest, nanoseconds: int, threads: int, moves: bool) -> Shared:
     """The same of a chain along rows; `moves`: does it write as much as it reads?"""
-    if threads <= 1 or nanoseconds < policy.CREW_NANOSECONDS or not any(size >= 2 * threads for size in nest.sizes[:-1]):
+    if threads <= 1 or nanoseconds < policy.PIECES_NANOSECONDS or not any(size >= 2 * threads for size in nest.sizes[:-1]):
         return ALONE
     return Shared(Sharing.WOKEN if moves else Sharing.ROWS)
 

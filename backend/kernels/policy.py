@@ -48,8 +48,8 @@ SHARED_NANOSECONDS: Final = 8_000
 """Work from which a launch has helpers: one that is awake comes in about a microsecond."""
 WORTH_WAKING: Final = 60_000
 """Nanoseconds of a lone launch that are worth waking helpers for."""
-CREW_NANOSECONDS: Final = 150_000
-"""Work from which what is not worth cutting finely has helpers."""
+PIECES_NANOSECONDS: Final = 150_000
+"""Work from which pieces are shared that each run makes anew."""
 LONG_NANOSECONDS: Final = 10_000_000
 """Work from which pieces are handed out by Python, so that an interrupt is heard between them."""
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from math import inf, prod
+from math import prod
 from typing import Final
 
 import numpy as np
@@ -43,7 +43,7 @@ _PARTED: Final = 1 << 15
 _SPARE: Final = 1 << 19
 """Items from which there are two parts a thread, so that a thread that is put aside has less to do."""
 _LONG: Final = 1 << 22
-"""Items of a thread in a launch at most, while there may be more parts: interrupts are heard between launches."""
+"""Items of a part at most, while there may be more: interrupts are heard between them."""
 _MOST: Final = 1 << 31
 _SAVED: Final = {True: 6.0, False: 2.0}
 """Nanoseconds an item over NumPy, of grades and of sorts."""
@@ -82,10 +82,6 @@ class _Task:
             return 1
         each = max(1 if self.count < _SPARE else 2, -(-self.count // (self.threads * _LONG)))
         return min(MOST_PARTS, self.threads * each, self.count)
-
-    def together(self, parts: int) -> int:
-        """How many of them are sorted in one launch."""
-        return parts if self.count <= self.threads * _LONG else min(parts, self.threads)
 
     def steps(self, parts: int) -> list[Code]:
         """What is called, one after the other."""
@@ -138,10 +134,7 @@ class _Sort:
             if isinstance(code, Dealing) and code.stage is not Stage.SAMPLE:
                 self.launches.append(_pieces(call, cut, task.threads, _WAKING + count * _WORK[code.stage]))
             elif isinstance(code, Sorting) and code.form in (Form.SORT, Form.ORDER):
-                work = count * _SORTING[self.dtype.itemsize] / parts
-                for first in range(0, parts, task.together(parts)):
-                    turn = ordered[first : first + task.together(parts)]
-                    self.launches.append(_pieces(call, turn, task.threads, work * len(turn)))
+                self.launches.append(_pieces(call, ordered, task.threads, count * _SORTING[self.dtype.itemsize]))
             elif isinstance(code, Settling):
                 self.launches.append(_pieces(call, [Block([count, 0, 0], [(1, (0, 0)), (2, (1, 0))])], 1, count * 1.0))
             else:
@@ -170,7 +163,7 @@ class _Sort:
 
 
 def _pieces(address: int, blocks: Sequence[Block], threads: int, nanoseconds: float) -> Pieces:
-    return Pieces(address, blocks, _BASES, threads, nanoseconds, longest=inf)
+    return Pieces(address, blocks, _BASES, threads, nanoseconds)
 
 
 _bound: Final[Kept[_Sort]] = Kept(64)

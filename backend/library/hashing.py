@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from ..run.cpu.cuts import PARALLEL
+from ..kernels.policy import PIECES_NANOSECONDS as PARALLEL
 from ..run.cpu.kinds import NumArray
 from ..run.cpu.sharing import address_for, run_once
 from .hash_text import Form, Hashing

@@ -52,8 +52,6 @@ _PIECES: Final = ((1 << 30, 4), (1 << 33, 8), (1 << 36, 16), (1 << 39, 32))
 """Pieces of products below so many: more cost BLAS more (it packs an operand anew in each), fewer keep less of a team busy."""
 _MOST_PIECES: Final = 64
 _MOST_BLAS: Final = 1 << 31
-_LONG_NANOSECONDS: Final = 2e8
-"""Work from which an interrupt is heard between pieces."""
 _PIECES_A_THREAD: Final = 4
 _TILE: Final = 192
 _TURNED: Final = 1 << 23
@@ -144,7 +142,7 @@ def product_into(kind: Kind, left: NumArray, right: NumArray, result: NumArray, 
     first, second = [room(a.shape, a.dtype) if copied else a for a, copied in zip((left, right), into_rows, strict=True)]
     copies = [pair for pair, copied in zip(((first, left), (second, right)), into_rows, strict=True) if copied]
     bound = bound_product(kind, first, second, threads)
-    if bound is None or bound.pieces is None or bound.pieces.nanoseconds >= _LONG_NANOSECONDS:
+    if bound is None or bound.pieces is None or bound.pieces.nanoseconds >= policy.LONG_NANOSECONDS:
         return None
     run, is_large = partial(bound.pieces.run, *_on(first, second, result)), bound.large
     if not (copies or is_large):
@@ -217,7 +215,7 @@ def _bound(kind: Kind, left: Layout, right: Layout, threads: int) -> BoundProduc
     cuts = tuple([replace(cut, first=first, last=last) for first, last in pairwise(ends) for cut in each])
     blocks = tuple([_words(kind, left, right, cut) for cut in cuts])
     address = _address()
-    pieces = Pieces(address, blocks, 3, threads, duration, _LONG_NANOSECONDS) if address else None
+    pieces = Pieces(address, blocks, 3, threads, duration) if address else None
     return BoundProduct(pieces, cuts, work >= _ALONE)
 
 

@@ -16,7 +16,7 @@ import pytest
 import rho
 from rho.backend.kernels import policy
 from rho.backend.run import native, pool, prepared
-from rho.backend.run.cpu import bound, sharing
+from rho.backend.run.cpu import bound
 from rho.backend.run.native import program
 from rho.backend.run.native.program import OTHER
 from rho.shell.embedding.functions import Function
@@ -270,9 +270,7 @@ def test_bits_do_not_depend_on_the_team(text: str, size: int, monkeypatch: pytes
 def test_python_joins_what_native_code_cannot(monkeypatch: pytest.MonkeyPatch) -> None:
     x = np.random.default_rng(4).standard_normal(400_000)
     expected = plainly("{+/⍵}", x)
-    monkeypatch.setattr(bound, "native", lambda: None)
-    monkeypatch.setattr(sharing, "native", lambda: None)
-    monkeypatch.setattr(prepared, "native", lambda: None)
+    monkeypatch.setattr(bound, "address_of", lambda code: None)
     assert same(linked_or_not("{+/⍵}", x), expected)
 
 

@@ -36,7 +36,7 @@ SHAPES = ((64, 37), (21, 16), (40, 130), (16, 17), (33, 64))
 def small_caches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Bands of few rows, so that there are several of them."""
     monkeypatch.setattr(tiles, "cache_bytes", lambda: 24 << 10)
-    monkeypatch.setattr(policy, "CREW_NANOSECONDS", 1)
+    monkeypatch.setattr(policy, "PIECES_NANOSECONDS", 1)
 
 
 def given(n: int, m: int) -> dict[str, Any]:

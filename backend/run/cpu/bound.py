@@ -15,7 +15,6 @@ import numpy as np
 from ...kernels.ir import Kernel
 from ...kernels.store import address_of
 from ...loops.written import Joining
-from ..native import native
 from .kinds import NumArray, start_of
 from .launching import Block
 from .packing import Pack
@@ -69,7 +68,7 @@ def joined(bound: Bound, place: int, rows: NumArray) -> NumArray | None:
 
 def combiners(functions: Sequence[str], kinds: Sequence[Any], partials: int) -> tuple[int, ...]:
     """The addresses of what joins partial results; none where there are none, or one of them cannot be had."""
-    if partials == 1 or native() is None:
+    if partials == 1:
         return ()
     found = [address_of(Joining(function, kind)) for function, kind in zip(functions, kinds, strict=True)]
     return tuple(address for address in found if address is not None) if None not in found else ()

@@ -18,10 +18,9 @@ from typing import Any, Final, Generic, TypeVar, overload
 from ...kernels import policy
 from ...kernels.ir import BLOCK, Form
 from ...kernels.nest import Nest
-from ..native import native
 
-PARALLEL: Final = policy.CREW_NANOSECONDS
-"""Nanoseconds of work from which a phase uses the team: waking a thread takes a tenth of it."""
+PARALLEL: Final = policy.SHARED_NANOSECONDS
+"""Nanoseconds of work from which a phase uses the team."""
 _Piece = TypeVar("_Piece")
 
 
@@ -131,8 +130,7 @@ def cuts_of(nest: Nest, work: Work) -> Cuts:
 def _shared(nest: Nest, work: Work) -> Cuts:
     """One loop is cut, so that every thread of the team has pieces."""
     whole, threads = Cuts.none(nest.sizes), work.threads
-    least = PARALLEL if native() is None else min(PARALLEL, policy.SHARED_NANOSECONDS)
-    if work.nanoseconds < least:
+    if work.nanoseconds < PARALLEL:
         return whole
     wanted = (8 if work.nanoseconds < policy.LONG_NANOSECONDS else 4) * threads
     parallel = work.parallel(nest)

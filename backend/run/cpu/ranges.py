@@ -19,7 +19,6 @@ import numpy as np
 
 from ....lang.codes import Code
 from ....lang.diagnostics import Diagnostic, RunFailed
-from ....typechecker.sizes import Size
 from ...graph import traverse
 from ...graph.phases import Fold, Loop, Map, ValueId
 from ...kernels import policy
@@ -73,9 +72,6 @@ class Ranges:
         self.others: dict[str, NumArray] = {}
         self.buffers: dict[int, list[NumArray]] = {}
         self.views = [(view, region.sources[view.name]) for view in self.program.views]
-
-    def shape(self, sizes: Sequence[Size]) -> tuple[int, ...]:
-        return tuple([self.types.number(size) for size in sizes])
 
     def results(self, memory: Mapping[ValueId, Any], trips: int) -> tuple[Any, ...] | None:
         phase = self.phase

@@ -18,9 +18,9 @@ from ....typechecker.elements import Kind
 from ....typechecker.scalars import neutral
 from ...kernels.build import KINDS
 from ...kernels.ir import Step
+from ...kernels.policy import PIECES_NANOSECONDS as PARALLEL
 from ...loops.written import Scatter
 from ...scalar.table import REDUCTIONS
-from .cuts import PARALLEL
 from .kinds import DTYPES, NumArray, start_of
 from .reals import PLAIN
 from .sharing import address_for, run_once

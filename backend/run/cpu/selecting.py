@@ -15,9 +15,9 @@ from typing import Final
 import numpy as np
 
 from ....typechecker.elements import Kind
+from ...kernels.policy import PIECES_NANOSECONDS as PARALLEL
 from ...loops.selecting import Form, Select
 from ..pool import room
-from .cuts import PARALLEL
 from .kinds import NumArray, start_of
 from .layouts import common_stride
 from .sharing import address_for, run_once

@@ -44,19 +44,17 @@ def address_for(code: Code, items: int, least: int, nanoseconds: float) -> int |
 
 
 class Pieces:
-    """The numbers of bases in blocks are places in the `addresses` of a run.  Launches below `longest` nanoseconds are native."""
+    """The numbers of bases in blocks are places in the `addresses` of a run.  Those of long work are boxes."""
 
     __slots__ = ("_bases", "_call", "_launch", "_spare", "_start", "_words", "address", "blocks", "nanoseconds", "threads")
 
-    def __init__(self, address: int, blocks: Sequence[Block], bases: int, threads: int, nanoseconds: float,
-                 longest: float | None = None) -> None:  # fmt: skip
+    def __init__(self, address: int, blocks: Sequence[Block], bases: int, threads: int, nanoseconds: float) -> None:
         self.address, self.blocks, self.nanoseconds = address, blocks, nanoseconds
         self.threads = min(threads, len(blocks))
         self._call = (_CALL if nanoseconds >= UNLOCKED_NANOSECONDS else _SHORT_CALL)(address)
         self._launch: Launcher | None = None
         self._spare: list[Any] = []
-        longest = LONG_NANOSECONDS if longest is None else longest
-        if self.threads > 1 and nanoseconds < longest and (made := native()) is not None:
+        if self.threads > 1 and nanoseconds < LONG_NANOSECONDS and (made := native()) is not None:
             words = words_of(address, blocks, self.threads - 1, nanoseconds)
             if words is not None:
                 made.ask_for_helpers(self.threads - 1)

@@ -19,7 +19,6 @@ from typing import Any, Final
 
 from ....lang.opening import KERNEL_TEXT, read_text
 from ...kernels import policy
-from ..native import native
 from .launching import Block
 from .sharing import Pieces
 
@@ -73,7 +72,7 @@ def stretches_of(rows: Rows, turns: int, threads: int) -> Stretches | None:
     """How to cut; None where one thread that does one iteration after the other is as good."""
     if not rows.reach:
         return _independent(rows, turns, threads)
-    is_shared = threads > 1 and rows.nanoseconds * rows.count * min(turns, _MOST_TURNS) >= policy.CREW_NANOSECONDS
+    is_shared = threads > 1 and rows.nanoseconds * rows.count * min(turns, _MOST_TURNS) >= policy.PIECES_NANOSECONDS
     team = threads if is_shared else 1
     slope = 2 * rows.reach * rows.levels
     room = cache_bytes() * 3 // 4
@@ -93,8 +92,7 @@ def _independent(rows: Rows, turns: int, threads: int) -> Stretches:
     """Bands that see nothing of each other: some for each thread, that stay in cache and end before an interrupt waits long."""
     each = rows.nanoseconds * rows.count
     work = each * turns
-    least = policy.CREW_NANOSECONDS if native() is None else policy.SHARED_NANOSECONDS
-    team = threads if work >= least else 1
+    team = threads if work >= policy.SHARED_NANOSECONDS else 1
     shared = min(_BANDS * team, int(work / _BAND_NANOSECONDS)) if team > 1 else 1
     wanted = max(shared, work / policy.HEARD_NANOSECONDS, rows.bytes * rows.count / cache_bytes() / 2)
     bands = max(1, min(-(-int(wanted) // team) * team, rows.count // max(1, _BAND_BYTES // max(1, rows.bytes))))

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from ...kernels.policy import PIECES_NANOSECONDS as PARALLEL
 from ...loops.written import PHILOX_ROUNDS, Uniforms
 from ..philox import MASK, WEYL_0, WEYL_1, fill_uniform
-from .cuts import PARALLEL
 from .kinds import NumArray, start_of
 from .sharing import address_for, run_once
 
