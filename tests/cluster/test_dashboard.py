@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -34,13 +34,6 @@ class Seeing(Some):
         self.shown.append(name)
         self.seen.set()
         return lambda: self.forgotten.append(name)
-
-
-@pytest.fixture
-def threads() -> Iterator[Threads]:
-    made = Threads(2)
-    yield made
-    made.close()
 
 
 def test_a_run_that_lasts_is_shown_once(threads: Threads, monkeypatch: pytest.MonkeyPatch) -> None:

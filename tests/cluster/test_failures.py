@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -30,13 +29,6 @@ d ← +/c
 ⎕←d
 ⎕←+/x
 """
-
-
-@pytest.fixture(scope="module")
-def threads() -> Iterator[Threads]:
-    made = Threads(3)
-    yield made
-    made.close()
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 
 import pytest
 from share import share
@@ -23,13 +22,6 @@ from rho.tests.backend.test_programs_on_devices import random_modes, same_bits, 
 from rho.tests.backend.test_threads import prepared
 from rho.tests.cluster.residents import Threads, run_on
 from rho.tests.graph.test_random import program
-
-
-@pytest.fixture(scope="module")
-def threads() -> Iterator[Threads]:
-    made = Threads(4)
-    yield made
-    made.close()
 
 
 @pytest.mark.parametrize("seed", share(range(100), seed=16))

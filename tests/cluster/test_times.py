@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 
 import pytest
 
@@ -18,13 +17,6 @@ from rho.tests.backend.loops_of_two import SHIFTED, planned
 from rho.tests.backend.test_programs_on_devices import same_bits
 from rho.tests.backend.test_threads import prepared
 from rho.tests.cluster.residents import Threads, run_on
-
-
-@pytest.fixture(scope="module")
-def threads() -> Iterator[Threads]:
-    made = Threads(4)
-    yield made
-    made.close()
 
 
 @pytest.mark.parametrize("seed", range(3))

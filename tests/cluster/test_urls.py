@@ -18,19 +18,12 @@ from rho.lang.source import Span
 from rho.typechecker.elements import Kind
 
 from .residents import Threads, cluster_of
-from .test_stores import by_name, cluster_plan, failure, loaded, readers
+from .stored import by_name, cluster_plan, failure, loaded, readers
 
 pytest.importorskip("fsspec")
 pytest.importorskip("aiohttp")
 QUICK = Table((1 << 20,), (500_000,))
 SHARED = "input x : f64[n] ← \"{}\"\noutput y ← √1+x×x\nschedule {{\n  split y rows 1:1 over w0 w1\n}}\n"  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def threads() -> Iterator[Threads]:
-    made = Threads(2)
-    yield made
-    made.close()
 
 
 @pytest.fixture
