@@ -37,6 +37,10 @@ r ← +/I
 r ← {+/,⍵×3 3⍴⍳9}⌺3 3 ⊢ I
 r ← {⌈/,⍵}⌺3 5 ⊢ p
 r ← {+/⍵}⌺4 ⊢ w
+r ← (5↕0 0 0 0 0,w)+.×⌽⍳5
+r ← 2 3 4⊥⍉3↕0 0,I[;0]
+r ← 10⊥⍉(0.1×3)+2↕0,w
+r ← {t ← 8⍴1 0 ⋄ t[2⊥⍉3↕(¯1↑⍵),⍵,1↑⍵]}⍣3 ⊢ w>0.5
 r ← ×/I
 r ← ⌈/I
 r ← ∧/B
@@ -141,6 +145,17 @@ def test_windows_are_read_at_fixed_distances() -> None:
     assert len(reads) >= 8 and all(isinstance(stage, Affine) for read in reads for stage in read.projection.stages)
 
 
+WINDOWED = ["((≢k)↕x)+.×⌽k", "⌽k+.×⍉(≢k)↕x", "2⊥⍉3↕x", "+/k(×⍤1)(≢k)↕x", "(≢k)⊥⍉(≢k)↕x"]
+
+
+@pytest.mark.parametrize("text", WINDOWED)
+def test_windows_with_weights_are_read_through(text: str) -> None:
+    """No array of windows is made, nor one of products: one phase goes through what the windows are of."""
+    data = {"x": np.random.default_rng(2).random(500), "k": np.arange(7.0)}
+    (made,) = phases_of(f"input x : f64[n] where n ≥ 7\ninput k : f64[7]\noutput r ← {text}\n", data)
+    assert len(made.axes) == 1 and made.results[0].reduction is None
+
+
 @pytest.mark.parametrize("kind", ["f64", "f32", "i64", "u8", "bool"])
 def test_places_of_long_vectors(kind: str) -> None:
     """Of equals the first; NaN is never the place where there is another."""
@@ -160,7 +175,7 @@ def test_places_of_long_vectors(kind: str) -> None:
 
 
 @pytest.mark.parametrize("mode", ["off", "always"])
-@pytest.mark.parametrize("text", ["(50+/x)÷50", "17⌈/x", "64+/x", "(40+/x)÷⌈/x", "{+/⍵×⍵}⍤1 ⊢ 20↕x"])
+@pytest.mark.parametrize("text", ["(50+/x)÷50", "17⌈/x", "64+/x", "(40+/x)÷⌈/x", "{+/⍵×⍵}⍤1 ⊢ 20↕x", "(31↕x)+.×⌽31↑x"])
 def test_windows_are_steps(text: str, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Sums of longer windows have the bits of windows summed one by one, and are not chains along rows."""
     monkeypatch.setenv(policy.SWITCH, mode)

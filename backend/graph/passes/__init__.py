@@ -46,6 +46,12 @@ def _applying(rules: tuple[Rule, ...]) -> Callable[[Graph], Graph]:
     return partial(apply_rules, rules)
 
 
+def _settled(graph: Graph) -> Graph:
+    """What rules make of views is read through at once: short axes look at it."""
+    changed = apply_rules(SETTLED, graph)
+    return graph if changed is graph else fold_views(changed)
+
+
 PASSES: tuple[Pass, ...] = (
     Pass("dead", "what nothing reads is dropped", drop_unread),
     Pass("views", "phases that only move elements are read through", fold_views),
@@ -69,7 +75,7 @@ SETTLED_PASSES: tuple[Pass, ...] = (
     Pass("dead", "what nothing reads is dropped", drop_unread),
     Pass("gathers", "gathers by evenly stepping indices become views", gathers_to_views),
     Pass("products", "contractions with what is multiplied and added around them are regrouped", regroup),
-    Pass("rules", "what is quicker in other words for these sizes is put so", _applying(SETTLED)),
+    Pass("rules", "what is quicker in other words for these sizes is put so", _settled),
     Pass("cells", "maps make the rows that only they read", sink),
     Pass("short axes", "reductions of a few steps are written out", write_out_reductions),
     Pass("short axes", "parallel axes of a few steps are written out where that fuses", write_out_sides),

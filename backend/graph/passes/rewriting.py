@@ -9,10 +9,12 @@ from __future__ import annotations
 import struct
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import field, replace
+from math import prod
 from typing import Final
 
 from ....lang.records import dataclass
 from ....typechecker.core import Payload
+from ....typechecker.sizes import Size, number
 from ..phases import (
     Affine,
     ApplyNode,
@@ -30,8 +32,9 @@ from ..phases import (
     Structured,
     ValueId,
 )
+from ..projections import affine, axis_index, compose, constant_index
 from ..registry import may_fail
-from ..traverse import subgraphs
+from ..traverse import axis_sizes, subgraphs
 
 
 def payload_key(value: Payload) -> Hashable:
@@ -155,13 +158,33 @@ LONGEST_WINDOW: Final = 64
 
 
 def slides(phase: Structured) -> bool:
-    """Is what is reduced a window of one array, a step further at each point?"""
-    last = len(phase.axes) - 1
-    if not has_reduction(phase) or len(phase.reads) != 1 or len(phase.reads[0].projection.stages) != 1:
+    """Is what is reduced windows that overlap, perhaps with weights that are the same in each?"""
+    sizes = [axis.size.constant or 0 for axis in phase.axes]
+    if not has_reduction(phase) or sizes[-1] < 2:
         return False
-    (stage,) = phase.reads[0].projection.stages
-    terms = [index.terms for index in stage.indices] if isinstance(stage, Affine) else []
-    return any(len(own) > 1 and any(term.axis == last for term in own) for own in terms)
+    space, found = axis_sizes(phase.axes), False
+    for read in phase.reads:
+        first, second = _at_step(space, read, 0), _at_step(space, read, 1)
+        if first is None or second is None:
+            return False
+        axes = {term.axis for index in first.indices for term in index.terms}
+        if not axes or first == second:
+            continue
+        points = prod(sizes[axis] for axis in axes) * sizes[-1]
+        if 2 * prod(size.constant or points for size in first.shape) > points:
+            return False
+        found = True
+    return found
+
+
+def _at_step(space: Sequence[Size], read: Read, step: int) -> Affine | None:
+    """What is read at a step of the reduction, if that is evident."""
+    at = affine(tuple(space[:-1]), [*map(axis_index, range(len(space) - 1)), constant_index(number(step))], tuple(space))
+    match compose(tuple(space[:-1]), at, read.projection).stages:
+        case (Affine() as stage,):
+            return stage
+        case _:
+            return None
 
 
 def body_may_fail(body: Iterable[Node]) -> bool:

@@ -148,7 +148,7 @@ def _written_out(phase: Structured) -> Structured:
     if not has_reduction(phase) or sizes is None or prod(sizes[:-1]) < FEWEST_POINTS:
         return phase
     steps = sizes[-1]
-    longest, most_reads = (LONGEST_WINDOW, LONGEST_WINDOW) if slides(phase) else (LONGEST, MOST_READS)
+    longest, most_reads = (LONGEST_WINDOW, 2 * LONGEST_WINDOW) if slides(phase) else (LONGEST, MOST_READS)
     if not 1 <= steps <= longest or steps * (len(phase.body) + 1) > MOST_NODES or steps * len(phase.reads) > most_reads:
         return phase
     if not _is_plain(phase):

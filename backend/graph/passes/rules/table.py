@@ -14,6 +14,7 @@ from .orders import is_part_of_order, is_place, is_place_of_extreme, is_sort, ta
 from .patterns import Item, Op, Reduced, Written
 from .reshapes import is_view
 from .rule import Keeps, Rule
+from .sums import is_of_few_digits, is_sum_of_products
 
 _EXTREMES: Final = frozenset({"max", "min", "or", "and"})
 _SORTED: Final = Rule(
@@ -60,6 +61,10 @@ SETTLED: Final = (
          Op("index_of", (Item("x"), Reduced(_EXTREMES, Item("x"))), framed=True), is_place_of_extreme,
          "the place of the greatest or least item: found in the pass that finds the item",
          ("{⍵⍳⌈/⍵}", "{⍵⍳⌊/⍵}", "{{⍵⍳⌈/⍵}⍤1 ⊢ 2⌿1 (≢⍵)⍴⍵}")),
+    Rule("summed", "a product with a vector is a sum of products", Keeps.BITS, Op("contract", (Item("left"), Item("right"))),
+         is_sum_of_products, examples=("{(2↕⍵)+.×1 0.5}", "{(⍵∘.×1 2)+.×2 ¯3}", "{⍵+.×2×⍵}")),
+    Rule("digits", "a number of a few digits is a sum of them", Keeps.BITS, Op("decode", (Item("radix"), Item("arg"))),
+         is_of_few_digits, examples=("{0.5⊥⍉2↕⍵}", "{(⍵[⍳2]⊥⍉2↕⍵)}", "{2⊥1+⍵∘.×1 2}")),
     *ORDERS,
     Rule("places", "the first place of the grade of a row is a reduction", Keeps.BITS, Op("grade", (Item("x"),), framed=True),
          is_place, "the first place of the grade of each row: a reduction",
