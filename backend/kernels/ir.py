@@ -8,8 +8,8 @@ Axes are loops, outermost first.  `Form` says which of them is the vector axis a
   * MAP: every axis is parallel, the last is the vector axis;
   * ALONG: the last axis is reduced and is the vector axis (rows that are contiguous);
   * ACROSS: the last axis is reduced, the one before it is the vector axis (columns);
-  * COLUMNS: as ACROSS, where every reduction is exact in any order (`columns`);
-  * FEW: every axis is parallel, the last is of `length` items, the one before it is the vector axis (`flat_maps`).
+  * COLUMNS: as ACROSS, where every reduction is exact in any order, or item by item;
+  * FEW: every axis is parallel, the last is of `length` items, the one before it is the vector axis (`short_rows`).
 
 Float reductions follow the order of sums of phases.md: blocks of `ROWS` × `LANES`, halving, a binary tree.  All reductions use
 it, as a reduction that is exact in any order may have any.

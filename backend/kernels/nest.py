@@ -9,14 +9,24 @@ Neighbours: `build` (makes the kernel for a nest), `backend.run.cpu.compiled` an
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cmp_to_key
 from math import prod
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
-from .ir import Form
+from .ir import LANES, Form
 
 Numbers: TypeAlias = tuple[int, ...]
+
+_FEW_ROWS: Final = 32
+"""Rows shorter than this are reduced side by side, unless they lie in memory one after the other."""
+_FEW_CELLS: Final = 4
+_VECTOR: Final = 16
+"""Cells that are worth a vector of them."""
+_SHORTEST: Final = 6
+"""Rows that are reduced along."""
+_MASKED: Final = 4
+"""Bytes of items from which on a short row is a vector."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +41,8 @@ class Nest:
     strides: tuple[Numbers, ...]
 
 
-_FEW_ROWS = 32
-"""Rows shorter than this are summed side by side."""
-
-
 def plan_nest(
-    space: Numbers, reduces: bool, strides: Sequence[Numbers], coordinates: Collection[int], least_cells: int = 4
+    space: Numbers, reduces: bool, strides: Sequence[Numbers], coordinates: Collection[int]
 ) -> Nest:
     """`strides[i][axis]` is 0 where operand i does not vary; `coordinates`: axes whose coordinate the body uses.
 
@@ -62,7 +68,7 @@ def plan_nest(
     form = Form.MAP
     if reduces:
         last, inner = rank - 1, groups[-1] if groups else []
-        form = _form(space, last, inner, prod(space[axis] for axis in inner), largest, least_cells)
+        form = _form(space, last, inner, prod(space[axis] for axis in inner), largest)
         groups.append([last])
     elif not groups:
         groups.append([rank - 1] if rank else [])
@@ -71,6 +77,28 @@ def plan_nest(
         form, (*unit, *order), tuple(map(tuple, groups)), tuple(prod(space[axis] for axis in g) for g in groups),
         tuple(tuple(own[g[-1]] if g else 0 for g in groups) for own in strides),
     )  # fmt: skip
+
+
+def in_registers(nest: Nest, *, is_free: bool, is_whole: bool) -> Nest:
+    """The nest of a reduction on a processor, whose state and short rows stay in registers.
+
+    Reductions to places and from the right (`is_whole`) take vectors of cells.  So do those that are exact in any order
+    (`is_free`) where no operand varies on both inner loops: what does not vary on the reduced one is loaded and computed once a
+    vector, what varies on it alone is one item for all lanes, and the long axis of an outer product stays in the vectors.  Short
+    rows that lie in memory one after the other are reduced along."""
+    if nest.form is Form.MAP or len(nest.sizes) < 2:
+        return nest
+    cells, rows = nest.sizes[-2:]
+    moving = [own[-2:] for own in nest.strides if own[-1]]
+    is_outer = is_free and cells >= _VECTOR and not any(cell for cell, _ in moving)
+    lies_along = bool(moving) and all(abs(row) >= _MASKED and not 0 < abs(cell) < abs(row) for cell, row in moving)
+    if is_whole or is_outer:
+        return replace(nest, form=Form.COLUMNS)
+    if nest.form is Form.ACROSS and lies_along and _SHORTEST <= rows <= LANES:
+        return replace(nest, form=Form.ALONG)
+    if nest.form is Form.ACROSS and is_free and cells >= _VECTOR and rows < _FEW_ROWS:
+        return replace(nest, form=Form.COLUMNS)
+    return nest
 
 
 def row_nest(space: Numbers, strides: Sequence[Numbers], form: Form = Form.MAP, *, apart: bool = True) -> Nest:
@@ -94,9 +122,9 @@ def _merge(outer: int, inner: int, space: Numbers, strides: Sequence[Numbers], c
     return all(own[outer] == own[inner] * space[inner] for own in strides)
 
 
-def _form(space: Numbers, last: int, inner: Sequence[int], cells: int, largest: Sequence[Numbers], least_cells: int) -> Form:
+def _form(space: Numbers, last: int, inner: Sequence[int], cells: int, largest: Sequence[Numbers]) -> Form:
     """ALONG where the reduce axis lies innermost and is long, or where there are no cells to speak of."""
-    if cells < least_cells or not inner:
+    if cells < _FEW_CELLS or not inner:
         return Form.ALONG
     if space[last] < _FEW_ROWS:
         return Form.ACROSS

@@ -1,9 +1,10 @@
-"""Reductions along rows of one short length that is known: each row's lanes stay in registers.
+"""Kernels for rows of one short length that is known.
 
-A row of at most `LANES` items is one row of lanes of the order of sums (phases.md), so its items are the lanes themselves.  So a
-table of distances costs a few instructions for each vector of coordinates and nothing else.
+A row of at most `LANES` items is one row of lanes of the order of sums (phases.md): where it is reduced its items are the
+lanes and stay in registers, so a table of distances costs a few instructions for each vector of coordinates and nothing else.
+Rows of a few items (vectors with three coordinates) that are not reduced have vectors across rows.
 
-Neighbours: `backend.loops.llvm.printer` (the code); `build` makes the kernels that this specialises.
+Neighbours: `backend.loops.lower.nests` (the loops); `build` makes the kernels that this specialises.
 """
 
 from __future__ import annotations
@@ -12,38 +13,57 @@ from dataclasses import replace
 from typing import Final
 
 from .build import used_nodes
-from .ir import LANES, Form, Kernel, Step, kind_of
+from .ir import FETCH, LANES, Apply, Coordinate, Form, Kernel, Step, kind_of
 from .nest import Nest
 
-_MOST: Final = 256
-"""Nodes of all vectors of a row together."""
-_MASKED: Final = 4
 _CELLS: Final = 16
-_SHORTEST: Final = 6
+_MASKED: Final = 4
+"""Bytes of items whose vectors processors mask."""
+_MOST_ALONG: Final = 256
+"""Nodes of all vectors of a row together."""
+_LONGEST: Final = 5
+_LONGEST_COMPLEX: Final = 4
+_ROWS: Final = 64
+_MOST_ACROSS: Final = 160
+"""Nodes of all vectors of a group of rows together."""
 
 
 def with_short_rows(kernel: Kernel, nest: Nest, registers: int) -> Kernel:
     """The kernel for rows of just this length, if they are short and lie in memory as they should."""
-    length = nest.sizes[-1]
-    if kernel.form is not Form.ALONG or length > LANES or len(nest.sizes) < 2 or nest.sizes[-2] < _CELLS:
+    if len(nest.sizes) < 2:
         return kernel
-    for operand in kernel.operands:
-        if operand.kind.is_complex or (operand.moves[-1] and (operand.step is not Step.UNIT or operand.kind.bytes < _MASKED)):
+    used = used_nodes(kernel.body, [node for result in kernel.results for node in result.roots])
+    match kernel.form:
+        case Form.ALONG:
+            return _along(kernel, nest, used, registers)
+        case Form.MAP:
+            return _across(kernel, nest, used)
+        case _:
             return kernel
-    used = used_nodes(kernel.body, [r.node for r in kernel.results])
-    widest = max(kind_of(kernel, place).bytes for place in used)
-    lanes = min(kernel.lanes, 2 * registers // widest)
+
+
+def _along(kernel: Kernel, nest: Nest, used: frozenset[int], registers: int) -> Kernel:
+    cells, length = nest.sizes[-2:]
+    moving = [operand for operand in kernel.operands if operand.moves[-1]]
+    if length > LANES or cells < _CELLS or any(row.step is not Step.UNIT or row.kind.bytes < _MASKED for row in moving):
+        return kernel
+    lanes = min(kernel.lanes, 2 * registers // max(kind_of(kernel, place).bytes for place in used))
     while lanes > 2 and lanes >= 2 * length:
         lanes //= 2
-    if -(-length // lanes) * len(used) > _MOST:
+    return replace(kernel, lanes=lanes, length=length) if -(-length // lanes) * len(used) <= _MOST_ALONG else kernel
+
+
+def _across(kernel: Kernel, nest: Nest, used: frozenset[int]) -> Kernel:
+    rows, length = nest.sizes[-2:]
+    kinds = [operand.kind for operand in kernel.operands] + [result.kind for result in kernel.results]
+    is_complex = any(kind.is_complex for kind in kinds)
+    if not 2 <= length <= (_LONGEST_COMPLEX if is_complex else _LONGEST) or rows < max(_ROWS, kernel.lanes):
         return kernel
-    return replace(kernel, lanes=lanes, length=length)
-
-
-def rows_of_memory(nest: Nest) -> Nest:
-    """Rows whose items lie side by side are reduced along, however short, rather than side by side."""
-    if nest.form is not Form.ACROSS or not _SHORTEST <= nest.sizes[-1] <= LANES:
-        return nest
-    moving = [strides for strides in nest.strides if strides[-1]]
-    inner = any(0 < abs(strides[-2]) < abs(strides[-1]) for strides in moving)
-    return nest if inner or not moving else replace(nest, form=Form.ALONG)
+    for operand, strides in zip(kernel.operands, nest.strides, strict=True):
+        if operand.moves[-1] and operand.moves[-2] and strides[-2:] != (length * operand.kind.bytes, operand.kind.bytes):
+            return kernel
+    fetches = any(isinstance(node, Apply) and node.function == FETCH for node in kernel.body)
+    counts = any(isinstance(node, Coordinate) and node.axis >= kernel.axes - 2 for node in kernel.body)
+    if fetches or counts or length * len(used) > _MOST_ACROSS:
+        return kernel
+    return replace(kernel, form=Form.FEW, length=length)

@@ -30,7 +30,7 @@ from rho.backend.run.cpu.kinds import DTYPES
 from rho.backend.run.cpu.structured import compile_structured
 from rho.lang.source import Span
 from rho.typechecker.elements import Kind
-from rho.typechecker.scalars import FUNCTIONS
+from rho.typechecker.scalars import FUNCTIONS, real_kind
 from rho.typechecker.sizes import number
 
 SPAN = Span("<test>", 0, 1)
@@ -97,6 +97,8 @@ def same_bits(left: Any, right: Any) -> bool:
     """Equal shapes, dtypes and bits; any NaN is like any other."""
     if left.shape != right.shape or left.dtype != right.dtype:
         return False
+    if left.dtype.kind == "c":
+        return same_bits(left.real, right.real) and same_bits(left.imag, right.imag)
     if left.dtype.kind != "f":
         return bool(np.array_equal(left, right))
     nan = np.isnan(left)
@@ -126,6 +128,10 @@ def data(kind: Kind, count: int, seed: int) -> Any:
     dtype = DTYPES[kind]
     if kind is Kind.BOOL:
         return rng.random(count) < 0.5
+    if kind.is_complex:
+        parts = np.empty(count, dtype)
+        parts.real, parts.imag = data(real_kind(kind), count, seed), data(real_kind(kind), count, ~seed & 0xFFFF)
+        return parts
     if kind.is_float:
         made = rng.standard_normal(count).astype(dtype)
         with np.errstate(all="ignore"):

@@ -15,13 +15,16 @@ from rho.typechecker.elements import Kind
 pytest.importorskip("llvmlite")
 
 
-@pytest.mark.parametrize("function", ["add", "mul"])
-@pytest.mark.parametrize("kind", [Kind.F64, Kind.F32])
+SUMS = [(kind, function) for kind in (Kind.F64, Kind.F32, Kind.I64, Kind.I32) for function in ("add", "mul", "max")]
+
+
+@pytest.mark.parametrize(("kind", "function"), [*SUMS, (Kind.C128, "add"), (Kind.C64, "add")])
 def test_rows(kind: Kind, function: str, kernels: list[Kernel]) -> None:
     for length in (6, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 100, 129, 255, 256):
         made = phase([37, length], [projection([37, length], [37, length], [0, 1])], [read(0, kind)], [0], function)
         array = data(kind, 37 * length, length).reshape(37, length)
-        array[5:] = np.random.default_rng(length).standard_normal((32, length))
+        if kind.is_float:
+            array[5:] = np.random.default_rng(length).standard_normal((32, length))
         for kernel, plain in both(made, [array], 2):
             assert same_bits(kernel, plain), length
         assert kernels[-1].length == length

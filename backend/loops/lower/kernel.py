@@ -64,8 +64,10 @@ class Lowering(Nest):
         self.origins = [f"o{axis}" for axis in range(kernel.axes)]
         self.scalars = [f"s{place}" for place in range(kernel.scalars)]
         kinds = [kind_of(kernel, place) for place in range(len(kernel.body))]
-        last = Extent(kernel.length, kernel.length or MOST)
-        super().__init__(Builder(), kernel.form, kernel.body, kinds, kernel.results, list(map(at, self.sizes)), last)
+        extents, last = list(map(at, self.sizes)), Extent(kernel.length, kernel.length or MOST)
+        if kernel.length:
+            extents[-1] = Index((), kernel.length)
+        super().__init__(Builder(), kernel.form, kernel.body, kinds, kernel.results, extents, last)
         self.views: list[View] = []
         self.operands = [self.operand(f"x{i}", row) for i, row in enumerate(kernel.operands)]
         self.results = [self.result(i, result.kind) for i, result in enumerate(kernel.results)]
@@ -87,7 +89,7 @@ class Lowering(Nest):
         for axis in together:
             last, extents[axis] = times(at(self.sizes[axis]), len(parts)), ONE
         if len(together) > 1:
-            last = times(at(self.sizes[together[0]]), self.kernel.length)
+            last = times(at(self.sizes[together[0]]), len(parts) * self.kernel.length)
         is_streamed = self.kernel.form is Form.ALONG and not self.kernel.length
         self.views.append(View(name, parts[0], (*extents, last), Role.INPUT, streamed=is_streamed))
         return name
@@ -95,13 +97,12 @@ class Lowering(Nest):
     def result(self, place: int, kind: Kind) -> str:
         name = f"y{place}"
         parts, extents = parts_of(kind), [at(n) for n in self.sizes[: self.kernel.result_axes]]
-        if extents:
-            extents.append(times(extents[-1], len(parts)))
-            extents[-2] = ONE
+        if self.form is Form.FEW:
+            extents[-2:] = ONE, ONE, times(extents[-2], len(parts) * self.kernel.length)
+        elif extents:
+            extents[-1:] = ONE, times(extents[-1], len(parts))
         elif len(parts) > 1:
             extents.append(Index((), len(parts)))
-        if self.form is Form.FEW:
-            extents[-1], extents[-3] = times(extents[-3], self.kernel.length), ONE
         is_streamed = self.kernel.stores is Stores.STREAMED
         self.views.append(View(name, parts[0], tuple(extents), Role.OUTPUT, streamed=is_streamed))
         return name
@@ -132,10 +133,9 @@ class Lowering(Nest):
         if not point:
             return (Index((), part),) if parts > 1 else ()
         *own, last = point
-        last = plus(times(last, parts), Index((), part))
         if self.form is Form.FEW:
             last, own[-1] = plus(last, times(own[-1], self.kernel.length)), ZERO
-        return *own, ZERO, last
+        return *own, ZERO, plus(times(last, parts), Index((), part))
 
     # ------------------------------------------------------------------------------------------- items
 

@@ -243,8 +243,7 @@ class Nest:
             return list(short.totals)
         if not self.last.is_some:
             return of_any_length(b, sums, self.extents[-1], items, self.last.most)
-        ordered(b, sums, Index((), length) if length else self.extents[-1], lambda _: items, lambda _, own: totals.extend(own),
-                most=self.last.most)  # fmt: skip
+        ordered(b, sums, self.extents[-1], lambda _: items, lambda _, own: totals.extend(own), most=self.last.most)
         return totals
 
     def in_any_order(self, point: Sequence[Index], known: dict[int, str]) -> list[str]:

@@ -22,13 +22,11 @@ from ....typechecker.sizes import Size
 from ...graph.phases import ApplyNode, Structured, ValueId
 from ...kernels import policy
 from ...kernels.build import Body, build_body, build_kernel
-from ...kernels.columns import column_nest, is_free
-from ...kernels.flat_maps import with_flat_rows
 from ...kernels.ir import NO_MEMORY, Apply, Form, Kernel, Stores
 from ...kernels.llvm_leaf import is_installed, vector_bytes
 from ...kernels.narrowing import narrow
-from ...kernels.nest import Nest, plan_nest
-from ...kernels.short_rows import rows_of_memory, with_short_rows
+from ...kernels.nest import Nest, in_registers, plan_nest
+from ...kernels.short_rows import with_short_rows
 from ...kernels.store import address_of
 from ...loops.lower.kernel import KernelCode
 from ...loops.lower.rows import RowsCode
@@ -140,11 +138,7 @@ class CompiledRun:
     def nest(self, arrays: Sequence[NumArray]) -> Nest:
         strides = [strides_over(array, self.space) for array in arrays]
         nest = plan_nest(self.space, self.reduces, strides, self.body.coordinates)
-        if not self.reduces:
-            return nest
-        if self.body.is_from_the_right or (is_free(self.body.results) and not any(kind.is_complex for kind in self.operands)):
-            return column_nest(nest, is_whole=self.is_whole)
-        return rows_of_memory(nest)
+        return in_registers(nest, is_free=not self.body.is_ordered, is_whole=self.is_whole)
 
     def code_for(self, arrays: Sequence[NumArray], stores: Stores) -> KernelCode | RowsCode | None:
         """The kernel for operands like these; None where an array is not what the phase says."""
@@ -158,7 +152,7 @@ class CompiledRun:
         if stores is Stores.STREAMED and not self.may_stream(nest):
             stores = Stores.PLAIN
         kernel = build_kernel(self.body, nest, self.operands, vector_bytes(), stores)
-        return KernelCode(with_short_rows(kernel, nest, vector_bytes()) if self.reduces else with_flat_rows(kernel, nest))
+        return KernelCode(with_short_rows(kernel, nest, vector_bytes()))
 
     def may_stream(self, nest: Nest) -> bool:
         """Are the results larger than caches, and is each row of them aligned?"""
