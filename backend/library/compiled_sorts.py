@@ -1,11 +1,10 @@
-"""Stable grades and sorts of vectors through kernels, on the team, within the memory of their results.
+"""Stable grades of vectors and rows through kernels, and sorts of vectors in parts, on the team, in the memory of their results.
 
-A vector is sorted in one part, or its items (of a grade: words of key and position) are dealt into as many parts as there are
-threads, and each part is sorted where it lies, by NumPy's own function for its type.  That is a fixed sequence of launches for
-vectors of one length, which native helpers do: they hold no lock and stay off the caller's processor.
+Items (of a grade: words of key and position) are dealt into as many parts as there are threads, and each part is sorted where it
+lies, by NumPy's own function for its type.  That is a fixed sequence of launches for vectors of one length, which native helpers
+do: they hold no lock and stay off the caller's processor.  Of one part a grade takes less than NumPy's, a sort does not.
 
-Neighbours: `sort_text`, `deal_text` and `loops.settling` (what is run);
-`sorting`, `keys` and `grading` (on NumPy, and ask).
+Neighbours: `sort_text` and `deal_text` (what is run); `sorting`, `keys` and `grading` (on NumPy, and ask).
 """
 
 from __future__ import annotations
@@ -25,7 +24,6 @@ from ..kernels import policy
 from ..kernels.kept import Kept
 from ..kernels.llvm_leaf import is_installed, vector_bytes
 from ..kernels.store import Code, address_of
-from ..loops.settling import Settling
 from ..run.cpu.kinds import DTYPES, NumArray
 from ..run.cpu.launching import Block
 from ..run.cpu.sharing import Pieces
@@ -35,6 +33,7 @@ from .deal_text import Dealing, Stage
 from .keys import is_ordered
 from .numpy_sorts import numpy_sort
 from .sort_text import HEAD, ITEMS_PLACE, MOST_PARTS, NOTES_PLACE, SORTED_KINDS, TARGET_PLACE, Form, Sorting
+from .sorting import settle
 
 LEAST: Final = {True: 1 << 9, False: 1 << 13}
 """Items from which kernels are asked for grades and for sorts: before, NumPy's calls take less."""
@@ -58,8 +57,6 @@ _SORTING: Final = {8: 7.0, 4: 3.5}
 """Nanoseconds an item, roughly; of a sort by its bytes."""
 _WAKING: Final = 60_001.0
 """Added to what comes first: helpers that are awake for it are there for the sort."""
-_PUSHED: Final = 64
-"""Bytes of the vectors whose items a processor can push together."""
 _KINDS: Final = frozenset({Kind.F64, Kind.F32, Kind.I64, Kind.I32, Kind.U8, Kind.BOOL, Kind.CHAR})
 _BASES: Final = 3
 """Items, results, notes."""
@@ -85,25 +82,17 @@ class _Task:
 
     def steps(self, parts: int) -> list[Code]:
         """What is called, one after the other."""
-        kind, down, bytes = self.kind, self.descending, 8 if self.keyed else self.kind.bytes
-        lanes = max(1, vector_bytes() // bytes)
+        kind, down = self.kind, self.descending and self.keyed
+        lanes = max(1, vector_bytes() // (8 if self.keyed else kind.bytes))
         if parts == 1:
-            form = Form.ROWS if self.rows else Form.GRADED if self.keyed else Form.SORTED
-            return [Sorting(form, kind, lanes if self.keyed else 1, down and self.keyed), *self.settling]
-        down = down and self.keyed
+            return [Sorting(Form.ROWS if self.rows else Form.GRADED, kind, lanes, down)]
         dealt = [
             Dealing(Stage.SAMPLE, kind, parts, self.keyed, 1, down), Dealing(Stage.TALLY, kind, parts, self.keyed, lanes, down),
-            Dealing(Stage.DEAL, kind, parts, self.keyed, lanes if vector_bytes() == _PUSHED else 1, down),
+            Dealing(Stage.DEAL, kind, parts, self.keyed, 1, down),
         ]  # fmt: skip
         if self.keyed:
             return [Sorting(Form.SPAN, kind, lanes, down), *dealt, Sorting(Form.ORDER, kind, lanes, down, parts)]
-        return [*dealt, Sorting(Form.SORT, kind, parts=parts), *self.settling]
-
-    @property
-    def settling(self) -> list[Code]:
-        """What follows a sort that leaves something open."""
-        is_open = not self.keyed and (self.kind.is_float or self.descending)
-        return [Settling(self.kind, self.descending)] if is_open else []
+        return [*dealt, Sorting(Form.SORT, kind, parts=parts)]
 
 
 class _Sort:
@@ -135,8 +124,6 @@ class _Sort:
                 self.launches.append(_pieces(call, cut, task.threads, _WAKING + count * _WORK[code.stage]))
             elif isinstance(code, Sorting) and code.form in (Form.SORT, Form.ORDER):
                 self.launches.append(_pieces(call, ordered, task.threads, count * _SORTING[self.dtype.itemsize]))
-            elif isinstance(code, Settling):
-                self.launches.append(_pieces(call, [Block([count, 0, 0], [(1, (0, 0)), (2, (1, 0))])], 1, count * 1.0))
             else:
                 self.launches.append(_pieces(call, whole, 1, count * 1.0))
 
@@ -227,5 +214,9 @@ def sorted_vector(items: NumArray, kind: Kind, descending: bool, threads: int) -
     """The items of a vector in the order of their stable grade; None where NumPy has to sort them."""
     if kind not in SORTED_KINDS or items.ndim != 1 or not _is_asked(items, kind, False):
         return None
-    found = _sort_of(_Task(kind, False, descending, len(items), threads))
-    return None if found is None else found.run(items)
+    task = _Task(kind, False, descending, len(items), threads)
+    found = _sort_of(task) if task.parts() > 1 else None
+    made = None if found is None else found.run(items)
+    if made is not None:
+        settle(items, made, descending=descending)
+    return made

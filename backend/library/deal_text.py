@@ -41,7 +41,7 @@ class Stage(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Dealing:
-    """`keyed`: words of key and position, not items.  DEAL has lanes where the processor can push items together."""
+    """`keyed`: words of key and position, not items.  Only TALLY has lanes."""
 
     stage: Stage
     kind: Kind
@@ -171,16 +171,12 @@ class _Writing:
             w.do(f"store i64 {value}, ptr {w.at(words.notes, w.word('add', row, 8 * place))}, align 8")
 
     def deal(self) -> None:
-        w, words, lanes, parts = self.w, self.words, self.code.lanes, self.code.parts
+        w, words, parts = self.w, self.words, self.code.parts
         starts = [below(w, words, parts, words.pieces, part) if part else "0" for part in range(parts)]
         ahead = [below(w, words, parts, words.number, part) if part else "0" for part in range(parts + 1)]
         at = [w.word("add", start, w.word("sub", ahead[part + 1], ahead[part])) for part, start in enumerate(starts)]
-        pivots = self.pivots()
-        whole = w.word("and", words.length, -lanes) if lanes > 1 else "0"
-        if lanes > 1:
-            at = self._together(whole, at, pivots)
-        one, type = Vectors(w, 1), self.type
-        loop = w.begin(whole, words.length, 1, [("i64", start) for start in at])
+        pivots, one, type = self.pivots(), Vectors(w, 1), self.type
+        loop = w.begin(0, words.length, 1, [("i64", start) for start in at])
         vector = self.loaded(one, loop.index)
         flags = [self._one(self.below(one, vector, one.splat(self.kind, pivot))) for pivot in pivots]
         item = w.let(f"extractelement <1 x {type}> {vector}, i64 0")
@@ -189,41 +185,13 @@ class _Writing:
             place = w.let(f"select i1 {flag}, i64 {other}, i64 {place}")
         own = w.smaller(place, words.last)
         w.do(f"store {type} {item}, ptr {self._spot(words.target, own)}, align {self.kind.bytes}")
-        w.end(loop, self._counted(loop.carried, self._own_parts(flags, "i1")))
+        w.end(loop, self._counted(loop.carried, self._own_parts(flags)))
 
-    def _together(self, whole: str, at: list[str], pivots: list[str]) -> list[str]:
-        """As many items at once as a vector has lanes, pushed together for each part; where the parts go on."""
-        w, lanes, bits = self.w, self.code.lanes, f"i{self.code.lanes}"
-        many, mask = Vectors(w, lanes), f"<{self.code.lanes} x i1>"
-        type, integer = many.type(self.kind), many.type(self.integer)
-        suffix = f"v{lanes}{STORED[self.integer]}"
-        compress, store = f"llvm.x86.avx512.mask.compress.{suffix}", f"llvm.masked.store.{suffix}.p0"
-        w.declarations[f"declare void @{store}({integer}, ptr, i32 immarg, {mask})"] = None
-        wide = [many.splat(self.kind, pivot) for pivot in pivots]
-        total = w.word("add", self.words.last, 1)
-        loop = w.begin(0, whole, lanes, [("i64", start) for start in at])
-        items = self.loaded(many, loop.index)
-        flags = [self.below(many, items, pivot) for pivot in wide]
-        plain = w.let(f"bitcast {type} {items} to {integer}")
-        following = []
-        for own, place in zip(self._own_parts(flags, mask), loop.carried, strict=True):
-            pushed = w.call(integer, compress, (integer, plain), (integer, "zeroinitializer"), (mask, own))
-            held = w.call(bits, f"llvm.ctpop.{bits}", (bits, w.let(f"bitcast {mask} {own} to {bits}")))
-            number = w.let(f"zext {bits} {held} to i64")
-            ones = w.let(f"trunc i64 {w.word('sub', w.word('shl', 1, number), 1)} to {bits}")
-            present = w.let(f"bitcast {bits} {ones} to {mask}")
-            address = self._spot(self.words.target, w.smaller(place, w.word("sub", total, number)))
-            w.do(f"call void @{store}({integer} {pushed}, ptr {address}, i32 {self.kind.bytes}, {mask} {present})")
-            following.append(w.word("add", place, number))
-        w.end(loop, following)
-        return list(loop.carried)
-
-    def _own_parts(self, flags: list[str], type: str) -> list[str]:
+    def _own_parts(self, flags: list[str]) -> list[str]:
         """Is an item in each part?  It is below all pivots from some on, so each flag holds where the one before does."""
-        every = "true" if type == "i1" else "splat (i1 true)"
         parts = flags[:1]
-        for before, flag in zip(flags, [*flags[1:], every], strict=True):
-            parts.append(self.w.let(f"xor {type} {flag}, {before}"))
+        for before, flag in zip(flags, [*flags[1:], "true"], strict=True):
+            parts.append(self.w.let(f"xor i1 {flag}, {before}"))
         return parts
 
     def _counted(self, numbers: Sequence[str], flags: Sequence[str]) -> list[str]:

@@ -3,8 +3,8 @@
 SPAN: from the keys of items (`backend.library.keys`: integers in the order of the items) how words of key and position are made
 (Note [Words]).  SORT: the items of one part, by a sorting function (NumPy's).  ORDER: the words of one part by such a function,
 then the positions left alone; where bits of keys were lost, words that are alike but for the position are put in the order of
-their keys before.  SORTED and GRADED: all of it, for a vector in one part.  ROWS: GRADED for each row of a matrix.  What a sort
-of items leaves open is settled behind it (`loops.settling`).
+their keys before.  GRADED: all of it, for a vector in one part.  ROWS: GRADED for each row of a matrix.  What a sort of items
+leaves open is settled behind it (`sorting.settle`).
 
 Note [Arguments].  All forms, and those of `dealing`, have the same words, and take what they need: items; the address of the
 items; the number of the first of them; the sorting function; the address of the results; the number of the last result; the
@@ -59,7 +59,6 @@ class Form(Enum):
     SPAN = "span"
     SORT = "sort"
     ORDER = "order"
-    SORTED = "sorted"
     GRADED = "graded"
     ROWS = "rows"
 
@@ -107,11 +106,6 @@ class Sorting:
             case Form.ORDER:
                 start, count = part_of(w, words, self.parts)
                 writing.ordered(count, writing.at(words.target, start), words.items, words.last)
-            case Form.SORTED:
-                length = w.word("mul", words.length, self.kind.bytes)
-                w.declarations["declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"] = None
-                w.do(f"call void @llvm.memcpy.p0.p0.i64(ptr {words.target}, ptr {words.items}, i64 {length}, i1 false)")
-                call_sort(w, words.function, words.target, words.length)
             case Form.GRADED:
                 writing.graded(words.length, words.items, words.target)
             case Form.ROWS:

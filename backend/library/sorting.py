@@ -48,7 +48,7 @@ def sorted_items(value: NumArray, *, descending: bool, wanted: Window | None = N
     made[...] = value
     if wanted is None or not selects(len(made), wanted) or not _select(value, made, wanted, descending=descending):
         made.sort()
-        _settle(value, made, descending=descending)
+        settle(value, made, descending=descending)
     return made
 
 
@@ -178,8 +178,8 @@ def _taken(value: NumArray, start: int, count: int) -> NumArray:
     return made
 
 
-def _settle(value: NumArray, made: NumArray, *, descending: bool) -> None:
-    """What equal items are, and the order turned round."""
+def settle(value: NumArray, made: NumArray, *, descending: bool) -> None:
+    """Of sorted items what equal ones are, and the order turned round."""
     numbers, zeros = len(made), slice(0, 0)
     if value.dtype.kind == "f" and numbers:
         if made[-1] != made[-1]:
@@ -190,8 +190,15 @@ def _settle(value: NumArray, made: NumArray, *, descending: bool) -> None:
     if descending:
         _reverse(made[:numbers])
         zeros = slice(numbers - zeros.stop, numbers - zeros.start)
-    if zeros.start != zeros.stop:
+    if zeros.start != zeros.stop and _has_negative_zeros(value):
         _put_back(value, np.logical_not, made[zeros])
+
+
+def _has_negative_zeros(value: NumArray) -> bool:
+    """Without these zeros are all the same."""
+    bits = value.view(np.dtype(f"i{value.itemsize}"))
+    least = np.iinfo(bits.dtype).min
+    return any((bits[start : start + _CHUNK] == least).any() for start in range(0, len(bits), _CHUNK))
 
 
 def _counts(value: NumArray) -> list[int]:
@@ -210,11 +217,11 @@ def _put_in_order(made: NumArray, counts: list[int], *, descending: bool) -> Non
 
 
 def _put_back(value: NumArray, test: np.ufunc, places: NumArray) -> None:
-    """The items that pass a test, in their order."""
+    """The items that pass a test, in their order; no more than there are places, whatever another thread does to them."""
     at = 0
     for start in range(0, len(value), _CHUNK):
         part = value[start : start + _CHUNK]
-        found = part[test(part)]
+        found = part[test(part)][: len(places) - at]
         places[at : at + len(found)] = found
         at += len(found)
 

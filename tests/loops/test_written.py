@@ -10,7 +10,6 @@ from rho.backend.loops import check, interpret
 from rho.backend.loops.scans import Form, Scan
 from rho.backend.loops.selecting import Form as Selected
 from rho.backend.loops.selecting import Select
-from rho.backend.loops.settling import Settling
 from rho.backend.loops.text import parse, show
 from rho.backend.loops.written import Counting, Joining, Scatter, Uniforms, Written
 from rho.backend.run.cpu.sequential import scanned_along
@@ -24,7 +23,6 @@ WRITTEN = (
     Scan("add", Kind.F64, Form.LINES), Scan("max", Kind.I32, Form.LINES, False), Scan("eq", Kind.BOOL, Form.COLUMNS),
     Select(Selected.ITEMS, Kind.I32, 1), Select(Selected.ITEMS, Kind.I64, 2, True), Select(Selected.CELLS, Kind.U8),
     Select(Selected.PLACES), Select(Selected.PAIRS),
-    Settling(Kind.F32, False), Settling(Kind.F64, True), Settling(Kind.I64, True),
 )  # fmt: skip
 
 
@@ -68,22 +66,6 @@ def test_selecting(form: Selected, share: float) -> None:
         sizes = {"tables": tables, "items": items, "due": due, "first": 7, "cell": cell}
         assert interpret.run(code.program(), sizes, arrays, meaning) is None
         assert np.array_equal(result, want[: len(result)])
-
-
-@pytest.mark.parametrize("descending", [False, True])
-@pytest.mark.parametrize("items", [
-    [], [0.0], [np.nan], [-0.0, 0.0], [np.nan, -np.nan, np.nan], [2.0, 0.0, np.nan, -0.0, -1.0, 0.0, 5.0], [-3.0, -1.0, -2.0],
-    [3.0, 1.0, 2.0, 4.0], [-0.0, 3.0, 0.0, -np.nan, 4.0],
-])  # fmt: skip
-def test_settling(items: list[float], descending: bool) -> None:
-    """NaN last and zeros, with their signs, as they came, whichever way."""
-    own = np.array(items, np.float64)
-    arrays = {"items": own, "sorted": np.sort(own)}
-    order = sorted(range(len(own)), key=lambda place: (np.isnan(own[place]), -own[place] if descending else own[place]))
-    numbers = [place for place in order if not np.isnan(own[place])]
-    want = own[numbers + [place for place in range(len(own)) if np.isnan(own[place])]]
-    assert interpret.run(Settling(Kind.F64, descending).program(), {"count": len(own)}, arrays, meaning) is None
-    assert arrays["sorted"].tobytes() == want.tobytes()
 
 
 def test_joining_is_the_tree_of_sums() -> None:
