@@ -112,10 +112,10 @@ class Complexes(Formulas[int]):
             assert isinstance(condition, int) and isinstance(x, tuple) and isinstance(y, tuple)
             part = PART[compute]
             return self.do("select", condition, x[0], y[0], on=part), self.do("select", condition, x[1], y[1], on=part)
-        part = PART[compute]
         parts = [arg for arg in args if isinstance(arg, tuple)]
         if len(parts) != len(args):
             return None
+        part = PART[compute]
         match node.function, parts:
             case "add" | "sub", [(a, b), (c, d)]:
                 return self.do(node.function, a, c, on=part), self.do(node.function, b, d, on=part)

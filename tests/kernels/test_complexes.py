@@ -196,7 +196,8 @@ PROGRAMS = """r ← {z ← ⍵ ⋄ (2≥|z)¿(c+z×z ⋄ z)}⍣9 ⊢ c
 r ← (+c)×c÷1+c
 r ← (+/c×+c)+c[0]-|c
 r ← (c=+c)+1<|c÷2
-r ← (⍳≢c)×c""".splitlines()
+r ← (⍳≢c)×c
+r ← {⍵+c64 ⌈/|c}⍣2 ⊢ 0×c64 c""".splitlines()
 
 
 @pytest.mark.parametrize("mode", ["off", "always"])
