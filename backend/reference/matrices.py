@@ -164,7 +164,8 @@ def qr(a: Matrix, columns: int) -> tuple[Matrix, Matrix]:
         if length == 0:
             continue
         unit = x[0] / abs(x[0]) if x[0] != 0 else 1.0
-        v = [x[0] + unit * length, *x[1:]]
+        v = [t / length for t in x]  # so that squares neither overflow nor vanish
+        v[0] += unit
         scale = 2 / sum(abs(t) ** 2 for t in v)
         for target, width in ((r, columns), (q, m)):  # q accumulates the adjoint of Q
             for c in range(width):

@@ -217,6 +217,10 @@ def test_a_badly_scaled_matrix_is_not_singular() -> None:
     assert printed_or_code("1e20=(⌹2 2⍴1 0 0 1e¯20)[1;1]") == [(True,), (True,)]
 
 
+def test_squares_of_far_numbers_are_not_needed() -> None:
+    assert printed_or_code("0.5=1e300×(1e¯200⌹1e¯200)×(1 0⌹2 1⍴2e300 0)[0]") == [(True,), (True,)]
+
+
 def printed_or_code(program: str) -> list[object]:
     """What the reference and the planned back end print, or the code of their failure."""
     core = check(Source("<test>", program)).core
