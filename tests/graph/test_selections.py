@@ -110,3 +110,10 @@ def test_what_is_reduced_by_masks(text: str) -> None:
         data |= {"j": rng.integers(-9, 9, n), "J": rng.integers(-9, 9, (3, n)), "u": rng.integers(-9, 9, 4)}
         for sign in (data["x"], np.abs(data["x"]), -np.abs(data["x"])):
             assert not run_both(core, data | {"x": sign}), text
+
+
+def test_a_size_that_a_body_finds_too() -> None:
+    """Nothing reads the selection in the body; the places outside have a size of the same name."""
+    core = checked("input A : f64[n m]\ninput b : bool[n]\nr ← {a ← b/⍵ ⋄ ⍺⌈⍵}\\A\nw ← (1↓A)[⍸b]\noutput r\n")
+    assert core is not None
+    assert not run_both(core, {"A": np.arange(6.0).reshape(2, 3), "b": np.array([True, False])})

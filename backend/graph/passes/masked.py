@@ -13,7 +13,7 @@ items).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import replace
 from typing import Final
 
@@ -76,6 +76,7 @@ class _Masked:
         self.graph, self.types = graph, dict(graph.types)
         self.guarded = {variable for guard in graph.guards for variable in guard.variables()}
         self.counted: set[PhaseId] = set()
+        self.values = _defined(graph.phases)
         self.next_value = max(self.types, default=0) + 1
         self.next_phase = max((phase.id for phase in all_phases(graph)), default=0) + 1
 
@@ -88,7 +89,9 @@ class _Masked:
             if not isinstance(phase, LibraryPhase) or phase.op not in _COUNTED or frame_of(phase) or len(phase.defines) != 1:
                 continue
             without = None if phase.results[0] in wanted else self.without(made, phase)
-            made = made if without is None else without
+            if without is not None:
+                made = without
+                self.forget(phase.defines[0], self.values - _defined(phases) | _defined(made))
         return made if made is phases else self.with_numbers(made)
 
     def subgraph(self, sub: SubGraph) -> SubGraph:
@@ -110,14 +113,16 @@ class _Masked:
             else:
                 return None
         others = [inner for phase in made if phase is not selection for inner in all_phases(SubGraph((), (phase,), ()))]
-        alive = {other for phase in others for other in (*results(phase), *(p for sub in subgraphs(phase) for p in sub.params))}
         place = made.index(selection)
-        is_wanted = any(variable in size.variables() for size in self.mentioned(others, alive))
+        is_wanted = any(variable in size.variables() for size in self.mentioned(others, _defined(others)))
         made[place : place + 1] = self.count(selection, mask, mask_shape[0]) if is_wanted or variable in self.guarded else []
-        for other, type in list(self.types.items()):  # and those of values that are part of their readers by now
+        return tuple(made)
+
+    def forget(self, variable: SizeVariable, alive: Set[ValueId]) -> None:
+        """The types with a size of what is gone, also of values that are part of their readers by now."""
+        for other, type in list(self.types.items()):
             if other not in alive and any(variable in size.variables() for size in type.shape):
                 del self.types[other]
-        return tuple(made)
 
     def mentioned(self, phases: Iterable[Phase], values: Iterable[ValueId]) -> list[Size]:
         return [size for phase in phases for size in sizes(phase)] + [size for v in values for size in self.types[v].shape]
@@ -128,9 +133,8 @@ class _Masked:
             if not isinstance(phase, LibraryPhase) or phase.id not in self.counted:
                 continue
             (variable,), every = phase.defines, [p for p in all_phases(SubGraph((), phases, ())) if p is not phase]
-            alive = {v for p in every for v in (*results(p), *(param for sub in subgraphs(p) for param in sub.params))}
             numbers = [n.size for p in every if isinstance(p, Structured) for n in p.body if isinstance(n, SizeNode)]
-            found = [size for size in self.mentioned(every, alive) if variable in size.variables()]
+            found = [size for size in self.mentioned(every, _defined(every)) if variable in size.variables()]
             if variable not in self.guarded and found == [size_of(variable)] * numbers.count(size_of(variable)):
                 phases = tuple(_reading(p, variable, phase.args[0]) for p in phases if p is not phase)
         return phases
@@ -204,6 +208,12 @@ class _Masked:
             body.append(ApplyNode("select", (held, result.node, len(body) - 1), kind))
             found.append(replace(result, node=len(body) - 1))
         return replace(phase, axes=axes, reads=tuple(reads), body=tuple(body), results=tuple(found))
+
+
+def _defined(phases: Iterable[Phase]) -> set[ValueId]:
+    """The values that phases define, inside too."""
+    every = list(all_phases(SubGraph((), tuple(phases), ())))
+    return {value for p in every for value in (*results(p), *(param for sub in subgraphs(p) for param in sub.params))}
 
 
 def _reading(phase: Phase, variable: SizeVariable, value: ValueId) -> Phase:
