@@ -20,8 +20,7 @@ from ....typechecker.sizes import Size
 from ...graph.phases import ApplyNode, AxisNode, ConstantNode, Node, ReadNode, SizeNode
 from ...kernels.constants import FIXED_POWERS, real_constant
 from ..failures import CheckFailed
-from ..pool import room
-from .kinds import DTYPES, NumArray, constant
+from .kinds import NumArray, constant
 from .reals import Implementation, fixed_power
 from .reduce import ALONG, along
 from .scalars import implementation
@@ -47,7 +46,6 @@ class Instruction:
     function: Implementation
     args: tuple[int, ...]
     slot: int
-    dtype: np.dtype[Any]
     dead: tuple[int, ...]
 
 
@@ -65,16 +63,11 @@ class Body:
     varying: tuple[frozenset[int], ...]
 
 
-def evaluate(
-    instructions: Sequence[Instruction], slots: list[Any], outputs: Mapping[int, NumArray], shape: tuple[int, ...] | None = None
-) -> None:
-    """Fill the slots of the instructions.  `outputs`: where the values of some are to stay; `shape`: of the others, where that is
-    known, so that they take memory that was let go just before."""
+def evaluate(instructions: Sequence[Instruction], slots: list[Any], outputs: Mapping[int, NumArray]) -> None:
+    """Fill the slots of the instructions.  `outputs`: where the values of some ufuncs are to stay."""
     for made in instructions:
-        out = outputs.get(made.slot)
-        if out is None and shape is not None:
-            out = room(shape, made.dtype)
-        slots[made.slot] = made.function(*[slots[arg] for arg in made.args], out)
+        args = [slots[arg] for arg in made.args]
+        slots[made.slot] = made.function(*args, out=outputs[made.slot]) if made.slot in outputs else made.function(*args)
         for slot in made.dead:
             slots[slot] = None
 
@@ -120,7 +113,7 @@ def compile_body(
     def instruction(slot: int, node: ApplyNode) -> Instruction:
         function, args = _function(nodes, node, space)
         dead = tuple(arg for arg in dict.fromkeys(node.args) if last[arg] == slot and arg not in results)
-        return Instruction(function, args, slot, DTYPES[node.kind], dead)
+        return Instruction(function, args, slot, dead)
 
     return Body(
         tuple(constants), tuple(reads), tuple(axes), tuple(instruction(*made) for made in hoisted),

@@ -248,7 +248,7 @@ class CompiledRun:
         else:
             value = np.array([word], np.int64).astype(DTYPES[node.compute])
         try:
-            implementation(node.function, node.compute, node.kind, node.parameter)(value, None)
+            implementation(node.function, node.compute, node.kind, node.parameter)(value)
             raise CheckFailed(Code.E703, f"{value[0]} is not a value of {node.kind.value}")
         except CheckFailed as failure:
             checked = [at for at, one in enumerate(kernel.body) if isinstance(one, Apply) and _may_fail(one)]

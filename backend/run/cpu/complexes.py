@@ -16,7 +16,7 @@ import numpy as np
 
 from ....typechecker.elements import Kind
 from ...kernels.complexes import LARGE, SHRINK, SMALL, Formulas
-from .kinds import DTYPES, placing
+from .kinds import DTYPES
 from .reals import real_function
 from .special import itemwise
 
@@ -24,13 +24,13 @@ Implementation: TypeAlias = Callable[..., Any]
 
 
 def _monadic(compute: Callable[[Any], Any]) -> Implementation:
-    return placing(lambda z: np.asarray(compute(z), z.dtype), 1)
+    return lambda z: np.asarray(compute(z), z.dtype)
 
 
 def _dyadic(compute: Callable[[Any, Any], Any]) -> Implementation:
     if compute in _IN_DOUBLE:
-        return placing(lambda x, y: np.asarray(compute(x.astype(np.complex128), y.astype(np.complex128)), x.dtype), 2)
-    return placing(lambda x, y: np.asarray(compute(x, y), x.dtype), 2)
+        return lambda x, y: np.asarray(compute(x.astype(np.complex128), y.astype(np.complex128)), x.dtype)
+    return lambda x, y: np.asarray(compute(x, y), x.dtype)
 
 
 def _combine(real: Any, imaginary: Any, like: Any) -> Any:
@@ -202,7 +202,7 @@ COMPLEX: Final[dict[str, Implementation]] = {
     "div": _dyadic(divide), "sign": _monadic(_sign), "floor": _monadic(floor), "ceil": _monadic(_ceiling), "pow": _dyadic(_power),
     "log": _dyadic(_log), "root": _dyadic(_root), "residue": _dyadic(_residue), "reciprocal": _monadic(_reciprocal),
     "pi_times": _monadic(_pi_times), "gcd": _dyadic(_gcd), "lcm": _dyadic(_lcm), "factorial": _monadic(_factorial),
-    "binomial": _dyadic(_binomial), "mul": placing(multiply, 2), "abs": placing(magnitude, 1), "exp": _monadic(_exponential),
+    "binomial": _dyadic(_binomial), "mul": multiply, "abs": magnitude, "exp": _monadic(_exponential),
 }  # fmt: skip
 
 
@@ -229,4 +229,4 @@ _CIRCULAR: Final[dict[int, Callable[[Any], Any]]] = {
 
 def complex_circular(parameter: int) -> Implementation:
     compute = _CIRCULAR[parameter]
-    return placing(lambda z: np.array(compute(z)), 1)
+    return lambda z: np.array(compute(z))

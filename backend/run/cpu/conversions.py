@@ -12,32 +12,26 @@ import numpy as np
 from ....lang.codes import Code
 from ....typechecker.elements import Kind
 from ..failures import CheckFailed, shown
-from .kinds import DTYPES, NumArray
+from .kinds import DTYPES
 
 LARGEST_CODE_POINT: Final = 0x10FFFF
 _I64_LIMIT: Final = float(1 << 63)
 
 
 def conversion(kind: Kind, target: Kind, *, checked: bool) -> Any:
-    """`f(x, out)` from `kind` to `target`."""
+    """`f(x)` from `kind` to `target`."""
     dtype = DTYPES[target]
 
-    def convert(x: Any, out: NumArray | None = None) -> Any:
-        if out is None:
-            return x.astype(dtype)
-        np.copyto(out, x, casting="unsafe")
-        return out
+    def convert(x: Any) -> Any:
+        return x.astype(dtype)
 
     if not checked or kind is target:
         return convert
     if target is Kind.CHAR or target is Kind.BOOL or target.is_integer:
 
-        def convert_whole(x: Any, out: NumArray | None = None) -> Any:
-            return convert(_require_range(_require_whole(x, target), target), out)
+        return lambda x: convert(_require_range(_require_whole(x, target), target))
 
-        return convert_whole
-
-    def convert_float(x: Any, out: NumArray | None = None) -> Any:
+    def convert_float(x: Any) -> Any:
         source = x
         if x.dtype.kind == "c" and not target.is_complex:
             if np.any(x.imag):
@@ -48,7 +42,7 @@ def conversion(kind: Kind, target: Kind, *, checked: bool) -> Any:
         lost = np.isfinite(source) & ~np.isfinite(result)
         if lost.any():
             raise CheckFailed(Code.E703, f"{shown(_first(source, lost))} is too large for {target.value}")
-        return convert(result, out) if out is not None else result
+        return result
 
     return convert_float
 

@@ -8,7 +8,6 @@ Neighbours: `run.values` (the same table at the boundary).
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -40,23 +39,6 @@ def constants(kind: Kind, data: tuple[Payload, ...], shape: tuple[int, ...]) -> 
     made = np.array(data, DTYPES[kind]).reshape(shape)
     made.flags.writeable = False
     return made
-
-
-def place(value: Any, out: NumArray | None) -> Any:
-    """`value` as the result: copied into `out` if there is one."""
-    if out is None:
-        return value
-    np.copyto(out, value, casting="unsafe")
-    return out
-
-
-def placing(compute: Callable[..., Any], arity: int) -> Callable[..., Any]:
-    """`f(*operands, out)` of a function of arrays that makes a new one."""
-
-    def apply(*args: Any) -> Any:
-        return place(compute(*map(np.asarray, args[:arity])), args[arity] if len(args) > arity else None)
-
-    return apply
 
 
 def start_of(array: NumArray) -> int:

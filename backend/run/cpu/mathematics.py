@@ -21,7 +21,7 @@ from ...kernels import llvm_leaf, store
 from ...kernels.ir import Apply, Form, Kernel, Load, Operand, Result, Step
 from ...loops.lower.kernel import KernelCode
 from ...scalar.table import Definition, definition, is_plain
-from .kinds import DTYPES, place, start_of
+from .kinds import DTYPES, start_of
 from .meanings import by_steps
 from .sharing import run_once
 
@@ -33,19 +33,19 @@ _FIRST, _PATIENCE = 64, 1024
 
 
 def own_function(function: str, kind: Kind, parameter: int, otherwise: Callable[..., Any]) -> Callable[..., Any]:
-    """`f(*operands, out)` of a function; `otherwise` where kernels do not define it, or there are none."""
+    """`f(*operands)` of a function; `otherwise` where kernels do not define it, or there are none."""
     found = definition(function, parameter, kind)
     if found is None or is_plain(function, parameter) or not llvm_leaf.is_installed():
         return otherwise
     arity = FUNCTIONS[function].arity if function in FUNCTIONS else 1
 
     def apply(*args: Any) -> Any:
-        if not llvm_leaf.is_loaded() and (made := _first(found, kind, args[:arity])) is not None:
-            return place(made, args[arity] if args[arity:] else None)
+        if not llvm_leaf.is_loaded() and (made := _first(found, kind, args)) is not None:
+            return made
         address = _compiled(function, kind, parameter, arity)
         if address is None:
             return otherwise(*args)
-        return _applied(address, kind, args[:arity], args[arity] if args[arity:] else None)
+        return _applied(address, kind, args)
 
     return apply
 
@@ -73,16 +73,15 @@ def _compiled(function: str, kind: Kind, parameter: int, arity: int) -> int | No
     return store.address_of(KernelCode(kernel))
 
 
-def _applied(address: int, kind: Kind, operands: tuple[Any, ...], out: Any) -> Any:
+def _applied(address: int, kind: Kind, operands: tuple[Any, ...]) -> Any:
     dtype = DTYPES[kind]
     arrays = [np.asarray(operand, dtype) for operand in operands]
     if len(arrays) > 1:
         arrays = list(np.broadcast_arrays(*arrays))
     arrays = [array if array.flags.c_contiguous else np.ascontiguousarray(array) for array in arrays]
-    direct = out is not None and out.dtype == dtype and out.flags.c_contiguous and out.shape == arrays[0].shape
-    made = out if direct else np.empty(arrays[0].shape, dtype)
+    made = np.empty(arrays[0].shape, dtype)
     words = [made.size, 0]
     for array in (*arrays, made):
         words += [start_of(array), dtype.itemsize]
     run_once(address, [[*words, 0]], 1, made.size * _ITEM_NANOSECONDS, (*arrays, made))
-    return made if direct else place(made, out)
+    return made

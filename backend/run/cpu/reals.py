@@ -1,6 +1,6 @@
 """Scalar functions of real numbers on NumPy arrays (the contract is that of `scalars`).
 
-`PLAIN` names those that are one ufunc, which may also reduce, accumulate and work in place at no cost.
+`PLAIN` names those that are one ufunc, which may also reduce and accumulate.
 
 Neighbours: `typechecker.scalars` (definitions), `mathematics`, `special`, `conversions`; `scalars` and `complexes` ask here.
 """
@@ -13,10 +13,8 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from ....typechecker.elements import Kind
-from ....typechecker.scalars import FUNCTIONS
 from ...kernels.constants import FIXED_POWERS
 from ...scalar.table import TRANSCENDENTAL, UFUNCS, definition, is_plain
-from .kinds import NumArray, place, placing
 from .meanings import Arrays
 
 Implementation: TypeAlias = Callable[..., Any]
@@ -41,40 +39,25 @@ def _plain(function: str, kind: Kind, parameter: int) -> Implementation:
         return np.gcd
     if function == "lcm" and kind.is_integer:
         return _integer_lcm
-    if function in _EXTREMES:
-        return _EXTREMES[function]
     if function in PLAIN:
         return PLAIN[function]
     if function in _COMPOUND:
         return _COMPOUND[function]
     if is_plain(function, parameter):
         return _by_meaning(function, kind, parameter)
-    from .special import special
+    from .special import SPECIAL
 
-    return special(function)
+    return SPECIAL[function]
 
 
 def _by_meaning(function: str, kind: Kind, parameter: int = 0) -> Implementation:
     """An instruction or few, of which NumPy has no function of its own."""
     found, steps = definition(function, parameter, kind), Arrays(kind)
     assert found is not None, "what is plain has a meaning"
-    arity = FUNCTIONS[function].arity if function in FUNCTIONS else 1
-    return placing(lambda *args: np.asarray(found.compute(*args, steps)), arity)
+    return lambda *args: np.asarray(found.compute(*args, steps))
 
 
 # ------------------------------------------------------------------------ compound functions
-
-
-def _minimum(x: Any, y: Any, out: NumArray | None = None) -> Any:
-    return np.minimum(x, y, out=out)
-
-
-def _maximum(x: Any, y: Any, out: NumArray | None = None) -> Any:
-    return np.maximum(x, y, out=out)
-
-
-def _power(x: Any, y: Any, out: NumArray | None = None) -> Any:
-    return np.power(x, y, out)
 
 
 def fixed_power(exponent: float, kind: Kind) -> Implementation:
@@ -87,7 +70,7 @@ def fixed_power(exponent: float, kind: Kind) -> Implementation:
             made = step(made, x) if name == "mul" else step(made)
         return made
 
-    return placing(power, 1)
+    return power
 
 
 def _log(x: Any, y: Any) -> Any:
@@ -106,10 +89,10 @@ def _root(x: Any, y: Any) -> Any:
     return np.where(x == 2, np.sqrt(y), np.power(y, np.true_divide(1.0, x)))
 
 
-def _integer_lcm(x: Any, y: Any, out: NumArray | None = None) -> Any:
+def _integer_lcm(x: Any, y: Any) -> Any:
     """x×(y÷gcd): keeps the product's sign; 0 where either is 0."""
     divisor = np.gcd(x, y)
-    return np.multiply(x, np.floor_divide(y, np.where(divisor == 0, np.array(1, divisor.dtype), divisor)), out)
+    return np.multiply(x, np.floor_divide(y, np.where(divisor == 0, np.array(1, divisor.dtype), divisor)))
 
 
 def _whole(rounding: np.ufunc) -> Implementation:
@@ -120,23 +103,12 @@ def _whole(rounding: np.ufunc) -> Implementation:
         require_i64(whole, "floor" if rounding is np.floor else "ceiling")
         return whole.astype(np.int64)
 
-    return placing(rounded, 1)
+    return rounded
 
-
-def _select(condition: Any, x: Any, y: Any, out: NumArray | None = None) -> Any:
-    if out is None or any(np.may_share_memory(out, operand) for operand in (condition, x, y)):
-        return place(np.where(condition, x, y), out)  # two copies would read what the first has written
-    np.copyto(out, y)
-    np.copyto(out, x, where=condition)
-    return out
-
-
-_EXTREMES: Final[dict[str, Implementation]] = {"min": _minimum, "max": _maximum}  # NumPy wants their `out` by name
 
 _COMPOUND: Final[dict[str, Implementation]] = {
-    "pow": _power, "log": placing(_log, 2), "root": placing(_root, 2), "floor": _whole(np.floor), "ceil": _whole(np.ceil),
-    "select": _select,
-}  # fmt: skip
+    "pow": np.power, "log": _log, "root": _root, "floor": _whole(np.floor), "ceil": _whole(np.ceil), "select": np.where,
+}
 
 
 _CIRCULAR: Final[dict[int, Implementation]] = {

@@ -73,7 +73,7 @@ def along(function: str, kind: Kind, length: int) -> Callable[..., Any]:
     """The reduction of the last axis, of this length, as a function whose result has length 1 there."""
     reduction = Reduction(0, function, kind)
 
-    def reduce(value: Any, out: None) -> Any:
+    def reduce(value: Any) -> Any:
         if value.shape[-1:] != (length,):
             value = np.broadcast_to(value, (*value.shape[:-1], length))
         return np.asarray(reduction.combine(reduction.partials(np.moveaxis(value, -1, 0))))[..., np.newaxis]

@@ -1,7 +1,7 @@
-"""The vocabulary of scalar functions on NumPy arrays: one callable `f(*operands, out)` a function and kind.
+"""The vocabulary of scalar functions on NumPy arrays: one callable `f(*operands)` a function and kind.
 
-Contract of every callable: operands broadcast and have the compute kind's dtype; `out` is None or an array of the
-result's dtype and shape, which may be one of the operands itself; the result (that `out`, or a new array) is returned.
+Contract of every callable: operands broadcast and have the compute kind's dtype, and are left as they are; the
+result may be one of them.  Ufuncs also take `out`.
 Floating-point flags are off for the whole run (`executor`), so nothing here warns.
 
 Neighbours: `reals`, `complexes`, `conversions` (where they are); `structured` applies them.

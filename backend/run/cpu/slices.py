@@ -17,7 +17,7 @@ import numpy as np
 
 from ...graph.phases import ValueId
 from ...schedule.facts.workspace import TEAM_POINTS
-from ..pool import room
+from ..pool import room, trim
 from .body import Body, evaluate
 from .kinds import NumArray
 from .reduce import Reduction
@@ -25,8 +25,8 @@ from .views import View
 
 WHOLE: Final = 1 << 13
 """Spaces of at most this many points are one slice."""
-POINTS: Final = TEAM_POINTS // 4
-"""Points of a slice of items of 8 bytes: 512 KiB an operand."""
+POINTS: Final = TEAM_POINTS // 8
+"""Points of a slice: 512 KiB an operand of items of 16 bytes, the largest."""
 
 Numbers: TypeAlias = tuple[int, ...]
 Box: TypeAlias = tuple[slice, ...]
@@ -76,10 +76,6 @@ class Sliced:
             own[slot] = _coordinates(rank, axis, box[axis])
         return own
 
-    def shape(self, box: Box) -> Numbers:
-        """That of what is computed of a slice."""
-        return tuple([part.stop - part.start if own != 1 else 1 for own, part in zip(self.extents, box, strict=True)])
-
 
 class MappedRun(Sliced):
     """A phase without a reduce axis."""
@@ -88,8 +84,7 @@ class MappedRun(Sliced):
                  dtypes: Sequence[np.dtype[Any]]) -> None:  # fmt: skip
         super().__init__(body, views, space, nodes)
         self.dtypes = dtypes
-        self.points = POINTS * 8 // max((made.dtype.itemsize for made in body.inner), default=8)
-        computed = {made.slot for made in body.inner}
+        computed = {made.slot for made in body.inner if isinstance(made.function, np.ufunc)}
         self.direct = frozenset(place for place, node in enumerate(nodes) if node in computed and nodes.index(node) == place)
         """Results that are computed where they stay; others are copied there."""
 
@@ -100,11 +95,12 @@ class MappedRun(Sliced):
         targets = [over if place == 0 and over is not None else room(self.extents, d) for place, d in enumerate(self.dtypes)]
         if over is not None and len(targets) > 1:
             direct = direct - {0}  # the others may be made of what is written over
-        for box in (None,) if self.is_one else slices(self.extents, (1,) * len(self.extents), self.points):
+        if not self.is_one:
+            trim()
+        for box in (None,) if self.is_one else slices(self.extents, (1,) * len(self.extents), POINTS):
             own = slots if box is None else self.cut(slots, box)
             parts = targets if box is None else [target[box] for target in targets]
-            shape = None if box is None else self.shape(box)
-            evaluate(self.body.inner, own, {self.nodes[place]: parts[place] for place in direct}, shape)
+            evaluate(self.body.inner, own, {self.nodes[place]: parts[place] for place in direct})
             for place in reversed(range(len(parts))):
                 if place not in direct:
                     parts[place][...] = own[self.nodes[place]]
@@ -125,10 +121,10 @@ class ReducedRun(Sliced):
         extents = (length, *self.extents[:-1])
         targets = [r.room(extents) for r in self.reductions]
         grains = (max(r.grain(length) for r in self.reductions), *[1] * (len(extents) - 1))
-        for first, *cells in slices(extents, grains, 2 * POINTS):
+        for first, *cells in slices(extents, grains, 4 * POINTS):
             box = (*cells, first)
             own = self.cut(slots, box)
-            evaluate(self.body.inner, own, {}, self.shape(box))
+            evaluate(self.body.inner, own, {})
             shape = tuple([part.stop - part.start for part in box])
             for r, target in zip(self.reductions, targets, strict=True):
                 value = repeated(own[r.node], shape)

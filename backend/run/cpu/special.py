@@ -11,13 +11,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
-from ....typechecker.scalars import FUNCTIONS
 from ...scalar import special as definitions
-from .kinds import NumArray, placing
+from .kinds import NumArray
 
 
 def itemwise(function: Callable[..., Any], *args: Any) -> Any:
@@ -29,11 +28,6 @@ def itemwise(function: Callable[..., Any], *args: Any) -> Any:
     operands = np.broadcast_arrays(*args)
     columns = [operand.reshape(-1).tolist() for operand in operands]
     return np.array(list(map(function, *columns)), dtype).reshape(operands[0].shape)
-
-
-def special(function: str) -> Callable[..., Any]:
-    """`f(*operands, out)` of the named function on floats."""
-    return placing(_TABLE[function], FUNCTIONS[function].arity)
 
 
 @cache
@@ -58,7 +52,7 @@ def _item(function: Callable[..., float]) -> Callable[..., Any]:
     return lambda *args: itemwise(function, *args)
 
 
-_TABLE: dict[str, Callable[..., Any]] = {
+SPECIAL: Final[dict[str, Callable[..., Any]]] = {
     "factorial": _factorial, "erf": _item(math.erf), "erfc": _item(math.erfc), "lgamma": _item(definitions.lgamma),
     "digamma": _item(definitions.digamma), "binomial": _item(definitions.binomial), "gcd": _item(definitions.float_gcd),
     "lcm": _item(definitions.float_lcm),

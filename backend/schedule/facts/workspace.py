@@ -1,7 +1,8 @@
 """Bytes that a structured phase needs while it runs, beside its operands and results.
 
-NumPy computes in slices of a quarter of `TEAM_POINTS` points, small spaces in one.  Kernels pack operands in that room, of which
-large spaces have four times as much, whatever the team, so that a plan says the same on every machine.
+NumPy computes in slices of an eighth of `TEAM_POINTS` points (a half where they are reduced), small spaces in one.  Kernels pack
+operands in that room, of which large spaces have four times as much, whatever the team, so that a plan says the same on every
+machine.
 Counted at the most values that are alive at once, plus what compound functions use inside.
 """
 
