@@ -1,7 +1,8 @@
 """The typed core: flat, single-assignment, first-order.  These are its ops on arrays.
 
 Value ids are unique in the whole program.  No function value, tuple, operator, index origin or surface sugar is left: functions
-are inlined, tuples are several values, positions are stored from 0 and converted where they become numbers.
+are inlined, tuples are several values, positions are stored from 0 and converted where they become numbers.  What a failed check
+of an index says is in the program's words (`Indexing`).
 
 Conventions every op obeys:
   * Operands already have the kind the op computes in (the elaborator inserts `convert`).
@@ -15,9 +16,11 @@ Neighbours: `core_blocks` (ops that hold blocks, programs); built by `typechecke
 
 from __future__ import annotations
 
+from dataclasses import field, replace
 from typing import NewType, TypeAlias
 
 from ..lang.records import dataclass
+from ..lang.source import Span
 from .elements import Kind
 from .sizes import Size, SizeVariable
 
@@ -154,12 +157,30 @@ class Windows:
 
 
 @dataclass(frozen=True, slots=True)
+class Indexing:
+    """How the program writes an index: on `axis` of `rank`, counted from `origin`; `spans`: where the indices are, by axis."""
+
+    axis: int
+    rank: int
+    origin: int
+    spans: tuple[Span | None, ...] = field(default=(), compare=False)
+
+    def on(self, axis: int) -> Indexing:
+        """The same of another axis."""
+        return replace(self, axis=axis)
+
+    @property
+    def span(self) -> Span | None:
+        return self.spans[self.axis] if self.axis < len(self.spans) else None
+
+
+@dataclass(frozen=True, slots=True)
 class Gather:
     """result[a… i… b…] = arg[a… indices[i…] b…]: select along `axis`.
 
     `checked`: indices are not proved in range, so a run checks every one (E310).  `fills`: index -1 gives a fill.
-    `shift`: the indices are counts of bits, checked for a shift of this kind.  `place`: which axis it is, of how many, where the
-    program indexes an array of several axes; `beside`: the indices of other axes of those that are numbers, at `axes`, which a
+    `shift`: the indices are counts of bits, checked for a shift of this kind.  `place`: how the program
+    writes the index; `beside`: the indices of other axes of those that are numbers, at `axes`, which a
     failure tells; those before it that arg still has are checked first.
     """
 
@@ -170,7 +191,7 @@ class Gather:
     checked: bool
     fills: bool = False
     shift: Kind | None = None
-    place: tuple[int, int] | None = None
+    place: Indexing | None = None
     beside: tuple[ValueId, ...] = ()
     axes: tuple[int, ...] = ()
 
@@ -185,6 +206,7 @@ class Update:
     indices: tuple[ValueId | None, ...]
     value: ValueId
     checked: bool
+    place: Indexing | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,6 +305,7 @@ class KeyReduce:
     indices: ValueId
     arg: ValueId
     checked: bool
+    place: Indexing | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from typing import Final, NewType, TypeAlias
 
 from ...lang.records import dataclass
 from ...lang.source import Span
-from ...typechecker.core import Payload
+from ...typechecker.core import Indexing, Payload
 from ...typechecker.core_blocks import CoreGuard, CoreInput, CoreParam
 from ...typechecker.elements import Kind
 from ...typechecker.sizes import Size, SizeVariable
@@ -197,12 +197,13 @@ class LibraryPhase:
     `Size`, and the result's shape is in `Graph.types`.  Names and attributes:
 
       size_vector(; sizes) · join(args…; axis) · stack(args…; axis) · rotate(arg, amount; axis) · reshape_cycle(arg) ·
-      gather(arg, indices; axis, checked, fills) · update(arg, present indices…, value; indexed, checked) where `indexed` has one
-      bool an axis of arg · mask_update(arg, mask, value) · scan(arg; function, axis) ·
+      gather(arg, indices; axis, checked, fills, place) ·
+      update(arg, present indices…, value; indexed, checked, place) where `indexed`
+      has one bool an axis of arg · mask_update(arg, mask, value) · scan(arg; function, axis) ·
       contract(left, right) · compress(mask, arg; axis) · expand(mask, arg; axis, checked) · where(mask) · runtime_size(value) ·
       first_occurrence(arg) · grade(arg; descending) · grade_by(order, arg; descending) · index_of(table, arg) ·
       member_of(arg, table) · find(pattern, arg) · interval_index(table, arg) · match(left, right) · decode(radix, arg) ·
-      encode(radix, arg) · key_reduce(indices, arg; function, checked) · random(key) · format(arg) ·
+      encode(radix, arg) · key_reduce(indices, arg; function, checked, place) · random(key) · format(arg) ·
       inverse solve fft ifft rfft irfft cholesky qr svd eigh det (as `core.Library.name`)
 
     Note [Frames].  A lifted op is batched: attribute `frame` (an int, absent when 0) says that the leading `frame` axes of every
@@ -220,6 +221,13 @@ class LibraryPhase:
     attributes: Mapping[str, object]
     defines: tuple[SizeVariable, ...]
     signature: tuple[AxisSignature, ...]
+
+    @property
+    def indexing(self) -> Indexing | None:
+        """How the program writes the indices of a gather, an update or a reduction by key."""
+        place = self.attributes.get("place")
+        assert place is None or isinstance(place, Indexing)
+        return place
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from ...lang.source import Span
 from ...typechecker.core import Payload
 from ...typechecker.elements import Kind
-from ...typechecker.scalars import FUNCTIONS, SELECTIVE, ResultKind, is_ordered
+from ...typechecker.scalars import FUNCTIONS, SELECTIVE, ResultKind, is_ordered, may_fail
 from ...typechecker.sizes import Size
 from ..graph.chains import ALONG
 from ..graph.phases import PLACES, ApplyNode, AxisNode, ConstantNode, ReadNode, SizeNode, Structured
@@ -34,6 +35,13 @@ _MANY_REGISTERS: Final = 13
 """The same of processors whose registers are twice as many."""
 _WAITING: Final = 3
 """Functions of binary32 by polynomials, whose time is mostly waiting for one step after the other: four registers fill it."""
+
+
+def spans_of(phase: Structured, nodes: Sequence[Node]) -> dict[int, Span]:
+    """Where the functions of a phase's body that may fail are in the text, by their nodes in a kernel; none if not known."""
+    checked = [place for place, node in enumerate(nodes) if isinstance(node, Apply) and may_fail(node.function, node.kind)]
+    spans = [node.span for node in phase.body if isinstance(node, ApplyNode) and node.span is not None]
+    return dict(zip(checked, spans, strict=True)) if len(checked) == len(spans) else {}
 
 
 @dataclass(frozen=True, slots=True)

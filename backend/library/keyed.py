@@ -50,7 +50,7 @@ def key_reduce(call: Call, arrays: Arrays) -> Arrays:
         made = reduce_by_key(call.function(), call.kind(), indices.reshape(-1), values, bins, call.threads)
         if made is not None:
             return call.unbatched(made.reshape(result_shape))
-    check_indices(indices, bins, checked=call.flag("checked"))
+    check_indices(indices, bins, checked=call.flag("checked"), place=call.phase.indexing)
     keys = (np.arange(count)[:, np.newaxis] * bins + indices).reshape(-1)
     items = np.broadcast_to(arg, (count, *arg.shape[1:])).reshape(len(keys), width)
     if not width:

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...typechecker.core import Indexing
 from ...typechecker.elements import Kind
 from ..graph.cells import frame_of, framed_of, wanted_of
 from ..graph.phases import LibraryPhase
@@ -27,7 +28,7 @@ from .sorting import selects, sorted_items, sorted_rows
 
 
 def check_indices(
-    indices: NumArray, size: int, *, checked: bool, least: int = 0, shift: object = None, place: object = None,
+    indices: NumArray, size: int, *, checked: bool, least: int = 0, shift: object = None, place: Indexing | None = None,
     beside: Mapping[int, int] = NOTHING,
 ) -> None:  # fmt: skip
     """Fail with the first index that is not in `least` … size-1; `beside`: those of other axes."""
@@ -42,26 +43,26 @@ def check_indices(
 
 def check_gather(phase: LibraryPhase, cell: Sequence[int], indices: NumArray, others: Sequence[NumArray]) -> None:
     """Fail with the first item whose index is outside: those of axes before it that are numbers are those of the first item."""
-    told, axis, place = phase.attributes.get("beside", ()), phase.attributes["axis"], phase.attributes.get("place")
+    told, axis, place = phase.attributes.get("beside", ()), phase.attributes["axis"], phase.indexing
     assert isinstance(told, tuple) and isinstance(axis, int)
     beside = {other: int(number.reshape(-1)[0]) for other, number in zip(told, others, strict=True)}
-    if isinstance(place, tuple) and place[0] == axis and indices.size:
+    if place is not None and place.axis == axis and indices.size:
         for other in sorted(other for other in beside if other < axis):
             every = {**beside, axis: int(indices.reshape(-1)[0])}
             number = every.pop(other)
-            check_indices(np.array([number]), cell[other], checked=True, place=(other, place[1]), beside=every)
+            check_indices(np.array([number]), cell[other], checked=True, place=place.on(other), beside=every)
     check_indices(indices, cell[axis], checked=phase.attributes["checked"] is True, least=-1 if phase.attributes["fills"] else 0,
                   shift=phase.attributes.get("shift"), place=place, beside=beside)  # fmt: skip
 
 
-def check_update(chosen: Mapping[int, NumArray], cell: Sequence[int], *, checked: bool) -> None:
+def check_update(phase: LibraryPhase, chosen: Mapping[int, NumArray], cell: Sequence[int]) -> None:
     """Fail with the first item, in the order of cells and of items, that has an index outside its axis.
 
     `chosen`: indices by axis, with a batch axis each."""
     wrong = {axis: ((own < 0) | (own >= cell[axis])).reshape(len(own), -1) for axis, own in chosen.items()}
     if not any(bad.any() for bad in wrong.values()):
         return
-    assert checked, "an index was proved to be inside"
+    assert phase.attributes["checked"] is True, "an index was proved to be inside"
     at = min(int(bad.any(1).argmax()) for bad in wrong.values() if bad.any())
     here = {axis: bad[at % len(bad)] for axis, bad in wrong.items()}
     rows = {axis: own.reshape(len(own), -1)[at % len(own)] for axis, own in chosen.items()}
@@ -69,7 +70,7 @@ def check_update(chosen: Mapping[int, NumArray], cell: Sequence[int], *, checked
     axis = max(axis for axis, bad in here.items() if bad.any()) if first is None else first
     places = {**dict.fromkeys(rows, 0), axis: int(here[axis].argmax())}
     every = {own: int(row[places[own]]) for own, row in rows.items() if row.size}
-    raise outside(every.pop(axis), cell[axis], None, (axis, len(cell)), every)
+    raise outside(every.pop(axis), cell[axis], None, phase.indexing and phase.indexing.on(axis), every)
 
 
 def gather(call: Call, arrays: Arrays) -> Arrays:
@@ -135,7 +136,7 @@ def update(call: Call, arrays: Arrays) -> Arrays:
         next(supply).astype(np.int64, copy=False) if has else np.arange(length)[np.newaxis]
         for has, length in zip(indexed, cell, strict=True)
     ]
-    check_update({axis: choices[axis] for axis, has in enumerate(indexed) if has}, cell, checked=call.flag("checked"))
+    check_update(call.phase, {axis: choices[axis] for axis, has in enumerate(indexed) if has}, cell)
     last = max((axis + 1 for axis, has in enumerate(indexed) if has), default=0)
     selection = tuple(n for choice in choices[:last] for n in choice.shape[1:])
     places: NumArray = np.arange(count).reshape(count, *[1] * len(selection))

@@ -136,7 +136,7 @@ def _select(op: core_blocks.Op, view: View) -> Array:
             return selection.gather(arg, indices, op.axis, op.checked, op.fills, op.shift, op.place, beside)
         case c.Update():
             choices = [None if i is None else view.value(i) for i in op.indices]
-            return selection.update(view.value(op.arg), choices, view.value(op.value), op.checked)
+            return selection.update(view.value(op.arg), choices, view.value(op.value), op.checked, op.place)
         case c.MaskUpdate():
             return selection.mask_update(view.value(op.arg), view.value(op.mask), view.value(op.value))
         case c.Compress():
@@ -158,7 +158,7 @@ def _reduce(op: core_blocks.Op, view: View) -> Array:
             return reductions.contract(view.value(op.left), view.value(op.right))
         case c.KeyReduce():
             bins = view.shape(op.result)[0]
-            return reductions.key_reduce(op.function, view.value(op.indices), view.value(op.arg), bins, op.checked)
+            return reductions.key_reduce(op.function, view.value(op.indices), view.value(op.arg), bins, op.checked, op.place)
     raise InternalError(type(op).__name__)
 
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from ...lang.codes import Code
-from ...typechecker.core import Payload
+from ...typechecker.core import Indexing, Payload
 from ...typechecker.elements import Kind
 from ...typechecker.scalars import FUNCTIONS, SELECTIVE, SUMMED, ResultKind, identity_of, is_ordered
 from ..run.values import Array, normalise
@@ -163,14 +163,14 @@ def _carry(kind: Kind, base: Payload, number: Payload, digit: Payload) -> Payloa
     return evaluate("div", kind, (difference, base), kind)
 
 
-def key_reduce(function: str, indices: Array, value: Array, bins: int, checked: bool) -> Array:
+def key_reduce(function: str, indices: Array, value: Array, bins: int, checked: bool, place: Indexing | None = None) -> Array:
     """result[b…] reduces, in order, the cells of `value` whose index is b; identity where there is none.
 
     Here `add` and `mul` run left to right in the order of the cells: the order of float sums depends on the keys."""
     apply = combiner(function, value.kind)
     groups: list[list[Array]] = [[] for _ in range(bins)]
     for index, cell in zip(integers(indices), cells(value, indices.rank), strict=True):
-        check_index(index, bins, checked)
+        check_index(index, bins, checked, place=place)
         groups[index].append(cell)
     cell_shape = value.shape[indices.rank :]
     parts: list[Array] = []

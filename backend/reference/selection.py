@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 
 from ...lang.codes import Code
+from ...typechecker.core import Indexing
 from ...typechecker.elements import Kind
 from ..run.failures import NOTHING, CheckFailed, outside
 from ..run.values import Array, fill_of
@@ -21,7 +22,7 @@ from .structure import reshape
 
 
 def check_index(index: int, size: int, checked: bool, shift: Kind | None = None,
-                place: tuple[int, int] | None = None, beside: Mapping[int, int] = NOTHING) -> None:  # fmt: skip
+                place: Indexing | None = None, beside: Mapping[int, int] = NOTHING) -> None:  # fmt: skip
     """Fail unless 0 ≤ index < size (positions count from 0 here)."""
     if 0 <= index < size:
         return
@@ -32,16 +33,16 @@ def check_index(index: int, size: int, checked: bool, shift: Kind | None = None,
 
 def gather(
     value: Array, indices: Array, axis: int, checked: bool, fills: bool, shift: Kind | None = None,
-    place: tuple[int, int] | None = None, beside: Mapping[int, int] = NOTHING,
+    place: Indexing | None = None, beside: Mapping[int, int] = NOTHING,
 ) -> Array:  # fmt: skip
     """result[a… i… b…] = value[a… indices[i…] b…]; `beside`: the indices of other axes that are numbers."""
     chosen = integers(indices)
-    if chosen and checked and place is not None and place[0] == axis:
+    if chosen and checked and place is not None and place.axis == axis:
         every = {**beside, axis: chosen[0]}
         for other in range(axis):
             if other in every:
                 rest = {own: number for own, number in every.items() if own != other}
-                check_index(every[other], value.shape[other], True, place=(other, place[1]), beside=rest)
+                check_index(every[other], value.shape[other], True, place=place.on(other), beside=rest)
     for index in chosen:
         if not (fills and index == -1):
             check_index(index, value.shape[axis], checked, shift, place, beside)
@@ -55,7 +56,7 @@ def gather(
     return build(value.kind, shape, item)  # type: ignore[arg-type]
 
 
-def update(value: Array, indices: Sequence[Array | None], replacement: Array, checked: bool) -> Array:
+def update(value: Array, indices: Sequence[Array | None], replacement: Array, checked: bool, place: Indexing | None = None) -> Array:
     """`value[i;j;…] ← replacement`; the last of duplicates wins."""
     choices: list[Array] = []
     for axis, index in enumerate(indices):
@@ -66,10 +67,10 @@ def update(value: Array, indices: Sequence[Array | None], replacement: Array, ch
         every = dict(zip(present, item, strict=False))
         for axis, index in every.items():
             rest = {own: number for own, number in every.items() if own != axis}
-            check_index(index, value.shape[axis], checked, place=(axis, value.rank), beside=rest)
+            check_index(index, value.shape[axis], checked, place=place and place.on(axis), beside=rest)
     for axis, numbers in present.items():
         for number in numbers:
-            check_index(number, value.shape[axis], checked, place=(axis, value.rank))
+            check_index(number, value.shape[axis], checked, place=place and place.on(axis))
     selection_shape = [size for choice in choices for size in choice.shape]
     data = list(value.data)
     for p in positions(selection_shape):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, Label, RunFailed
+from ...typechecker.core import Indexing
 from ..graph.phases import Fold, Loop, Map
 
 if TYPE_CHECKING:
@@ -61,17 +62,21 @@ def locate(error: BaseException, label: Label | None) -> None:
         )
 
 
-def outside(index: int, size: int, shift: object = None, place: object = None, beside: Mapping[int, int] = NOTHING
+def outside(index: int, size: int, shift: object = None, place: Indexing | None = None, beside: Mapping[int, int] = NOTHING
             ) -> CheckFailed:  # fmt: skip
-    """An index outside its axis, or a count of bits of a `shift` of this kind; `place`: which axis it is, of how many; `beside`:
-    the indices of other axes, of one item."""
+    """An index outside its axis, or a count of bits of a `shift` of this kind; `place`: how the program writes it;
+    `beside`: the indices of other axes, of one item."""
     if shift:
         return CheckFailed(Code.E310, f"a shift of {shift} is by 0 to {size - 1} bits, but this is {shown(index)}")
-    where = ""
-    if isinstance(place, tuple) and place[1] > 1:
-        every = {**beside, place[0]: index}
-        where = f": [{';'.join(shown(every[axis]) if axis in every else '' for axis in range(place[1]))}]"
-    return CheckFailed(Code.E310, f"index {shown(index)} (counted from 0) is outside an axis of length {size}{where}")
+    place = place or Indexing(0, 1, 0)
+    where, origin = "", place.origin
+    if place.rank > 1:
+        every = {**beside, place.axis: index}
+        where = f": [{';'.join(shown(every[axis] + origin) if axis in every else '' for axis in range(place.rank))}]"
+    message = f"index {shown(index + origin)} (counted from {origin}) is outside an axis of length {size}{where}"
+    failure = CheckFailed(Code.E310, message)
+    failure.span = place.span
+    return failure
 
 
 def shown(value: complex | float | int | bool) -> str:

@@ -142,3 +142,50 @@ def test_the_first_item_is_told_whichever_thread_met_one_first(mode: str, monkey
         for _ in range(12):
             with pytest.raises(rho.RunFailed, match="index 100 "):
                 function(X, bad)
+
+SPANS = {
+    "items of two arrays": "{⍵+x[p[⍺]]+y[q[⍺]]}⍣(⍳≢p) ⊢ 0.0",
+    "an item of a matrix": "m←3 3⍴x ⋄ {⍵+m[p[⍺];q[⍺]]}⍣(⍳≢p) ⊢ 0.0",
+    "an item is replaced": "{s←⍵ ⋄ s[p[⍺];q[⍺]]←1.0 ⋄ s}⍣(⍳≢p) ⊢ 3 3⍴x",
+    "items of vectors": "y[p]+x[q]",
+    "conversions in a loop": "{⍵+(u8 p×100)+(u8 q×100)}⍣3 ⊢ q",
+    "conversions of numbers in a loop": "{⍵+(u8 p[⍺]×100)+u8 q[⍺]×100}⍣(⍳≢p) ⊢ 0",
+}
+
+
+@pytest.mark.parametrize("mode", ["off", "auto", "always"])
+@pytest.mark.parametrize("name", SPANS)
+def test_the_index_that_failed_is_marked(name: str, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(policy.SWITCH, mode)
+    text = "{x←⍺[0;] ⋄ y←⍺[1;] ⋄ p←⍵[0;] ⋄ q←⍵[1;] ⋄ " + SPANS[name] + "}"
+    function, body = rho.compile(text), text.index(SPANS[name])
+    for row, name in enumerate("pq"):
+        indices = np.tile([0, 1, 2], (2, 1))
+        function(X[:2, :3], indices)
+        indices[row, 2] = 7
+        with pytest.raises(rho.RunFailed) as caught:
+            function(X[:2, :3], indices)
+        (diagnostic,) = caught.value.diagnostics
+        after = text[diagnostic.span.start :].removeprefix("u8 ").removeprefix("(")
+        assert diagnostic.span.start > body and after.startswith(name)
+
+
+@pytest.mark.parametrize("mode", ["off", "always"])
+def test_indices_are_counted_as_the_program_does(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(policy.SWITCH, mode)
+    for expression, said in (
+        ("x[k;2]", "index 8 (counted from 1) is outside an axis of length 4: [8;2]"),
+        ("{y←⍵ ⋄ y[1;k]←7.0 ⋄ y} ⍉x", "index 8 (counted from 1) is outside an axis of length 4: [1;8]"),
+        ("{⍵+x[k[⍺];2]}⍣(⍳≢k) ⊢ 0.0", "index 8 (counted from 1) is outside an axis of length 4: [8;2]"),
+        ("(0×⊢)@k ⊢ x", "index 8 (counted from 1) is outside an axis of length 4: [8;]"),
+        ("4 +⌸ (k ⋄ 1)", "index 8 (counted from 1) is outside an axis of length 4"),
+    ):
+        core = checked("⎕IO←1\n" + TEXT + expression + "\noutput y")
+        assert core is not None
+        data = {"x": X, "k": BAD + 1}
+        bound = backend.load(core, data)
+        with pytest.raises(RunFailed) as slow:
+            interpret(core, {name: from_numpy(value) for name, value in data.items()}, {})
+        with pytest.raises(RunFailed) as quick:
+            backend.execute(backend.plan(bound), bound, data)
+        assert [d.message for d in slow.value.diagnostics] == [d.message for d in quick.value.diagnostics] == [said]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...lang.codes import Code
 from ...lang.source import Span
-from ..core import MaskUpdate, Update
+from ..core import Indexing, MaskUpdate, Update
 from ..display import show_type
 from ..elements import Kind, held
 from ..operands import Operand, TupleOperand, Value
@@ -52,11 +52,12 @@ def _indexed(ctx: Context, change: FunctionValue | Operand, places: Operand, x: 
     index = index_operand(ctx.builder, places, x.type.shape[0], span)
     if index is None:
         return ctx.builder.poison(span)
+    place = Indexing(0, x.type.rank, ctx.builder.index_origin)
     selected_shape = index.operand.type.shape + x.type.shape[1:]
     if isinstance(change, Operand):
         new = change
     else:
-        selected = select_at(ctx.builder, x, index, places, 0, span, (0, x.type.rank))
+        selected = select_at(ctx.builder, x, index, places, 0, span, place)
         new = single(ctx, ctx.call(change, None, selected, span), span)
     if new.poisoned or not indexing.fits_selection(ctx, new, selected_shape, span):
         return ctx.builder.poison(span)
@@ -66,7 +67,7 @@ def _indexed(ctx: Context, change: FunctionValue | Operand, places: Operand, x: 
     base, value = pair
     indices = (index.operand.value, *[None] * (x.type.rank - 1))
     type_ = ArrayType(held(joint_element(pair)), x.type.shape)
-    return ctx.builder.emit(lambda result: Update(result, base.value, indices, value.value, index.checked), type_, span)
+    return ctx.builder.emit(lambda result: Update(result, base.value, indices, value.value, index.checked, place), type_, span)
 
 
 def _promoted(ctx: Context, x: Operand, new: Operand, span: Span) -> tuple[Operand, Operand] | None:

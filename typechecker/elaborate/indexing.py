@@ -12,7 +12,7 @@ from ...lang import tree
 from ...lang.codes import Code
 from ...lang.records import dataclass
 from ...lang.source import Span
-from ..core import Slice, Update
+from ..core import Indexing, Slice, Update
 from ..display import show_type
 from ..elements import held
 from ..operands import Operand, TupleOperand, Value, is_poisoned
@@ -67,11 +67,15 @@ def index(ctx: Context, x: Operand, axes: Sequence[Entry | None], span: Span) ->
         if ready is None:
             return ctx.builder.poison(entry.span)
         chosen[axis] = entry.value, entry.span, ready
-    result = x
+    result, place = x, _indexing(ctx, x, axes)
     for axis, (own, where, ready) in chosen.items():
         others = {other: position for other, (_, _, (position, _)) in chosen.items() if other != axis}
-        result = select_at(ctx.builder, result, ready, own, axis, where, (axis, x.type.rank), others)
+        result = select_at(ctx.builder, result, ready, own, axis, where, place.on(axis), others)
     return result
+
+
+def _indexing(ctx: Context, x: Operand, axes: Sequence[Entry | None]) -> Indexing:
+    return Indexing(0, x.type.rank, ctx.builder.index_origin, tuple([None if entry is None else entry.span for entry in axes]))
 
 
 def _enough_axes(ctx: Context, x: Operand, axes: Sequence[Entry | None], span: Span) -> bool:
@@ -128,7 +132,8 @@ def update(ctx: Context, old: Operand, axes: Sequence[Entry | None], new: Operan
     indices = tuple([None if p is None else p.operand.value for p in positions])
     checked = any(p is not None and p.checked for p in positions)
     type_ = ArrayType(held(joint_element(pair)), old.type.shape)
-    return ctx.builder.emit(lambda result: Update(result, base.value, indices, value.value, checked), type_, span)
+    place = _indexing(ctx, old, axes)
+    return ctx.builder.emit(lambda result: Update(result, base.value, indices, value.value, checked, place), type_, span)
 
 
 def fits_selection(ctx: Context, new: Operand, shape: Sequence[Size], span: Span) -> bool:

@@ -8,7 +8,7 @@ from ...lang.codes import Code
 from ...lang.primitives import identity_of
 from ...lang.source import Span
 from ..builder import Builder
-from ..core import KeyReduce, Spread
+from ..core import Indexing, KeyReduce, Spread
 from ..display import show_type
 from ..obligations import Obligation, Relation, SizeFact
 from ..operands import Operand, TupleOperand, Value
@@ -88,8 +88,9 @@ def _bins(ctx: Context, function: PrimitiveFunction, bins: Size, indices: Operan
         )
     arg = cast(ctx, values, fold.element, span)
     type_ = ArrayType(fold.element, (bins, *values.type.shape[len(shape) :]))
+    place = Indexing(0, 1, ctx.builder.index_origin)
     return ctx.builder.emit(
-        lambda result: KeyReduce(result, fold.function, index.operand.value, arg.value, index.checked), type_, span
+        lambda result: KeyReduce(result, fold.function, index.operand.value, arg.value, index.checked, place), type_, span
     )
 
 

@@ -9,7 +9,7 @@ from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, Label, Severity, Verdict
 from ...lang.source import Span
 from ..builder import Builder
-from ..core import Gather, Payload, Reshape
+from ..core import Gather, Indexing, Payload, Reshape
 from ..display import show_type
 from ..elements import Kind, integer_range, strong
 from ..obligations import Obligation, Relation, SizeFact
@@ -173,10 +173,11 @@ def _declared(b: Builder, given: Operand, size: Size) -> str:
 def select_along(b: Builder, x: Operand, index: Operand, axis: int, span: Span) -> Operand:
     """x at `index` along one axis: the index's shape takes that axis's place."""
     ready = index_operand(b, index, x.type.shape[axis], span)
-    return b.poison(span) if ready is None else select_at(b, x, ready, index, axis, span, (axis, x.type.rank))
+    place = Indexing(axis, x.type.rank, b.index_origin)
+    return b.poison(span) if ready is None else select_at(b, x, ready, index, axis, span, place)
 
 
-def select_at(b: Builder, x: Operand, ready: Position, index: Operand, axis: int, span: Span, place: tuple[int, int],
+def select_at(b: Builder, x: Operand, ready: Position, index: Operand, axis: int, span: Span, place: Indexing,
               others: Mapping[int, Operand] = NONE) -> Operand:  # fmt: skip
     """x along one axis at an index that is `ready`.  `place`: as the program indexes; `others`: the positions on other axes."""
     position, checked = ready
@@ -259,5 +260,5 @@ def pick(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: 
     x = right
     for i, (index, ready) in enumerate(chosen):
         others = {j: position for j, (_, (position, _)) in enumerate(chosen) if j != i}
-        x = select_at(b, x, ready, index, 0, span, (i, right.type.rank), others)
+        x = select_at(b, x, ready, index, 0, span, Indexing(i, right.type.rank, b.index_origin), others)
     return x

@@ -67,7 +67,7 @@ def gather(state: State, op: core.Gather) -> None:
     attributes: dict[str, Any] = {"axis": op.axis, "checked": checked, "fills": op.fills}
     if op.shift is not None:
         attributes["shift"] = op.shift.value
-    if checked and op.place is not None and op.place[1] > 1:
+    if checked and op.place is not None:
         attributes["place"] = op.place
     arg, indices = state.get(op.arg), points.ready(state, op) if begins else state.get(op.indices)
     frame = indices.frame if begins else state.union([op.arg, op.indices], may_fail=checked)
@@ -146,7 +146,7 @@ def expand(state: State, op: core.Expand) -> None:
 
 def update(state: State, op: core.Update) -> None:
     present = tuple(i for i in op.indices if i is not None)
-    attributes = {"indexed": tuple(i is not None for i in op.indices), "checked": op.checked}
+    attributes = {"indexed": tuple(i is not None for i in op.indices), "checked": op.checked, "place": op.place}
     framed(state, "update", [op.result], [op.arg, *present, op.value], attributes, may_fail=op.checked)
 
 
@@ -193,7 +193,7 @@ def lower_library(state: State, op: core_blocks.Op) -> bool:
         case core.RuntimeSize():
             runtime_size(state, op)
         case core.KeyReduce():
-            attributes = {"function": op.function, "checked": op.checked}
+            attributes = {"function": op.function, "checked": op.checked, "place": op.place}
             framed(state, "key_reduce", [op.result], [op.indices, op.arg], attributes, may_fail=op.checked)
         case core.Library():
             library(state, op)

@@ -22,7 +22,7 @@ from .state import Carried, FrameAxes, Place, Points, State
 
 def begins(state: State, op: core.Gather) -> bool:
     """Is this the first of several indices of such a table?"""
-    several = op.place is not None and op.place[1] > 1 and not op.fills and op.shift is None
+    several = op.place is not None and op.place.rank > 1 and not op.fills and op.shift is None
     return several and bool(state.get(op.indices).frame) and not state.get(op.arg).frame
 
 
@@ -52,7 +52,7 @@ def ready(state: State, op: core.Gather) -> Carried:
     value = state.carry(places, frame, span)
     made = state.fresh(ArrayType(Element(Kind.I64, below=length), state.types[value].shape))
     attributes: dict[str, object] = {"axis": 0, "checked": True, "fills": False}
-    if op.place is not None and op.place[1] > 1:
+    if op.place is not None:
         attributes["place"] = op.place
     state.library("gather", span, (every, value), (made,), attributes)
     return Carried(made, frame)

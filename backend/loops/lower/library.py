@@ -10,6 +10,7 @@ from contextlib import ExitStack
 from math import prod
 from typing import Final
 
+from ....typechecker.core import Indexing
 from ....typechecker.elements import Kind
 from ....typechecker.sizes import Size, number
 from ...graph.phases import LibraryPhase, ValueId
@@ -52,8 +53,10 @@ def _function(phase: LibraryPhase) -> str:
 _NONE: Final[Mapping[int, str]] = {}
 
 
-def _checked(scope: Scope, phase: LibraryPhase, register: str, length: Size, place: object, beside: Mapping[int, str] = _NONE, *,
-             absent: bool = False) -> str:  # fmt: skip
+def _checked(
+    scope: Scope, phase: LibraryPhase, register: str, length: Size, place: Indexing | None, beside: Mapping[int, str] = _NONE, *,
+    absent: bool = False,
+) -> str:  # fmt: skip
     """An index; with `checked` one outside its axis fails, but for ¯1 where that gives a fill.  `beside`: those of other axes."""
     b = scope.b
     if phase.attributes["checked"]:
@@ -62,7 +65,7 @@ def _checked(scope: Scope, phase: LibraryPhase, register: str, length: Size, pla
         outside = b.apply("or", (low, high), Kind.BOOL, Kind.BOOL)
         size = b.number(scope.index_of(length))
         told = tuple(beside)[: MOST_VALUES - 2]
-        check = Check(phase.span, _function(phase), place=place if isinstance(place, tuple) else None, beside=told)
+        check = Check(phase.span, _function(phase), place=place, beside=told)
         b.statements.append(Fail(scope.check(check), outside, (register, size, *(beside[axis] for axis in told))))
     return register
 
@@ -70,15 +73,15 @@ def _checked(scope: Scope, phase: LibraryPhase, register: str, length: Size, pla
 def _picked(scope: Scope, phase: LibraryPhase, point: Sequence[Index]) -> str:
     """The index of a gather at a point; those of axes before it are checked first where they are numbers: each item has them."""
     arg, indices, *others = phase.args
-    axis, place, shape = _axis(phase), phase.attributes.get("place"), scope.shape(arg)
+    axis, place, shape = _axis(phase), phase.indexing, scope.shape(arg)
     told, register = phase.attributes.get("beside", ()), scope.integer(indices, tuple(point))
     assert isinstance(told, tuple)
     beside = {other: scope.integer(value, ()) for other, value in zip(told, others, strict=True)}
-    if isinstance(place, tuple) and place[0] == axis:
+    if place is not None and place.axis == axis:
         every = {**beside, axis: register}
         for other in sorted(other for other in beside if other < axis):
             rest = {own: number for own, number in every.items() if own != other}
-            _checked(scope, phase, beside[other], shape[other], (other, place[1]), rest)
+            _checked(scope, phase, beside[other], shape[other], place.on(other), rest)
     return _checked(scope, phase, register, shape[axis], place, beside, absent=bool(phase.attributes["fills"]))
 
 
@@ -135,7 +138,8 @@ def _chosen(scope: Scope, phase: LibraryPhase, choices: Mapping[int, ValueId], p
         used += rank
     for axis, register in registers.items() if checks else ():
         beside = {other: number for other, number in registers.items() if other != axis}
-        _checked(scope, phase, register, shape[axis], (axis, len(shape)), beside)
+        place = phase.indexing
+        _checked(scope, phase, register, shape[axis], place and place.on(axis), beside)
     return registers
 
 

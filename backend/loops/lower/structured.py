@@ -10,7 +10,7 @@ from contextlib import ExitStack
 
 from ....typechecker.sizes import Size
 from ...graph.phases import Affine, AxisKind, Projection, Read, ReadNode, Structured
-from ...kernels.build import Body, build_body
+from ...kernels.build import Body, build_body, spans_of
 from ...kernels.ir import Apply, Form, Load, Node
 from ..builder import at
 from ..ir import Index, LoopKind
@@ -58,7 +58,7 @@ class _Phase(Nest):
     """The loops of a phase; hoisting takes out of them what no iteration changes."""
 
     def __init__(self, scope: Scope, phase: Structured, body: Body) -> None:
-        self.scope, self.phase, self.body = scope, phase, body
+        self.scope, self.phase, self.body, self.spans = scope, phase, body, spans_of(phase, body.nodes)
         self.parallel = [axis.size for axis in phase.axes if axis.kind is AxisKind.PARALLEL]
         self.along = next((axis.size for axis in phase.axes if axis.kind is AxisKind.REDUCE), None)
         last, extents = Extent(), [scope.index_of(axis.size) for axis in phase.axes]
@@ -123,7 +123,7 @@ class _Phase(Nest):
         return self.b.number(self.scope.index_of(self.body.sizes[place]))
 
     def check(self, place: int, node: Apply) -> int:
-        return self.scope.check(Check(self.phase.span, node.function, node.compute, node.kind, node.parameter))
+        return self.scope.check(Check(self.spans.get(place, self.phase.span), node.function, node.compute, node.kind, node.parameter))
 
 
 def copy(scope: Scope, shape: Sequence[Size], source: Where, target: Place) -> None:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from ....lang.source import Span
-from ....typechecker.core import Payload
+from ....typechecker.core import Indexing, Payload
 from ....typechecker.elements import Kind
 from ....typechecker.sizes import Node, Opaque, Size, SizeVariable, capacity, number
 from ....typechecker.types import ArrayType
@@ -141,14 +141,14 @@ Source: TypeAlias = Given | Data | Scratch | State | First | Turn | Ended | Made
 @dataclass(frozen=True, slots=True)
 class Check:
     """A run-time check of the region: `function` says what failed (`index`, or a scalar function as `ir.Apply` has it); `place`:
-    which axis of how many is indexed; `beside`: those whose indices are the values behind its own and the size."""
+    how the program writes the index; `beside`: those whose indices are the values behind its own and the size."""
 
     span: Span
     function: str
     compute: Kind = Kind.I64
     kind: Kind = Kind.I64
     parameter: int = 0
-    place: tuple[int, int] | None = None
+    place: Indexing | None = None
     beside: tuple[int, ...] = ()
 
 

@@ -16,12 +16,11 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from ....lang.codes import Code
-from ....lang.source import Span
 from ....typechecker.elements import Kind
 from ....typechecker.sizes import Size
-from ...graph.phases import ApplyNode, Structured, ValueId
+from ...graph.phases import Structured, ValueId
 from ...kernels import policy
-from ...kernels.build import Body, build_body, build_kernel
+from ...kernels.build import Body, build_body, build_kernel, spans_of
 from ...kernels.ir import NO_MEMORY, Apply, Form, Kernel, Stores
 from ...kernels.llvm_leaf import is_installed, vector_bytes
 from ...kernels.narrowing import narrow
@@ -66,12 +65,7 @@ def compile_kernel(
         return otherwise
     operands, scalars = [kinds(read.value) for read in phase.reads], [number(size) for size in body.sizes]
     packable = workspace(phase, number) // 2  # what NumPy would take; partial results are in the other half
-    spans = tuple([node.span for node in phase.body if isinstance(node, ApplyNode) and node.span is not None])
-    return CompiledRun(narrow(body), views, space, operands, scalars, threads, mode, otherwise, packable, spans).run
-
-
-def _may_fail(node: Apply) -> bool:
-    return node.function == "convert_checked" or (node.function in ("floor", "ceil") and node.compute.is_float)
+    return CompiledRun(narrow(body), views, space, operands, scalars, threads, mode, otherwise, packable, phase).run
 
 
 class CompiledRun:
@@ -79,9 +73,8 @@ class CompiledRun:
 
     def __init__(self, body: Body, views: Sequence[tuple[ValueId, View]], space: tuple[int, ...], operands: Sequence[Kind],
                  scalars: Sequence[int], threads: int, mode: policy.Mode, otherwise: Run,
-                 packable: int, spans: Sequence[Span] = ()) -> None:  # fmt: skip
-        self.spans = spans
-        """Where the functions that may fail are in the text, in the order of the body."""
+                 packable: int, phase: Structured | None = None) -> None:  # fmt: skip
+        self.phase = phase
         self.body, self.views, self.space, self.operands = body, views, space, operands
         self.scalars, self.threads, self.mode, self.otherwise = scalars, threads, mode, otherwise
         self.reduces = body.results[0].reduction is not None
@@ -251,9 +244,7 @@ class CompiledRun:
             implementation(node.function, node.compute, node.kind, node.parameter)(value)
             raise CheckFailed(Code.E703, f"{value[0]} is not a value of {node.kind.value}")
         except CheckFailed as failure:
-            checked = [at for at, one in enumerate(kernel.body) if isinstance(one, Apply) and _may_fail(one)]
-            if len(checked) == len(self.spans) and place in checked:
-                failure.span = self.spans[checked.index(place)]
+            failure.span = None if self.phase is None else spans_of(self.phase, kernel.body).get(place)
             raise
 
     def finish(self, bound: Bound, results: Sequence[NumArray]) -> tuple[Any, ...]:

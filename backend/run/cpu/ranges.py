@@ -276,7 +276,7 @@ class Ranges:
         if check.function == "index" or check.function.startswith("shift "):
             shift = check.function[6:] if check.function != "index" else None
             failure = outside(values[0], values[1], shift, check.place, dict(zip(check.beside, values[2:], strict=False)))
-            raise RunFailed([Diagnostic(failure.code, failure.message, check.span)])
+            raise failure.at(check.span)
         if check.function.startswith("size "):
             message = f"{check.function[5:]} is {values[0]}, outside 0 to {values[1]}"
             raise RunFailed([Diagnostic(Code.E403, message, check.span)])

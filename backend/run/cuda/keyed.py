@@ -43,11 +43,11 @@ def _scattered(call: Call, kind: Kind, keys: Any, items: Any, shape: tuple[int, 
     xp, function, (bins, width) = call.xp, call.function(), shape
     result = xp.full(shape, neutral(function, kind), DTYPES[kind])
     if not width:
-        check_indices(keys, bins, checked=call.flag("checked"))
+        check_indices(keys, bins, checked=call.flag("checked"), place=call.phase.indexing)
     elif keys.size:
         is_few = width == 1 and bins <= MOST_BINS and keys.size >= _MANY * bins
         if _run(call, kind, Form.FEW if is_few else Form.SCATTER, (keys, items, result)):
-            check_indices(keys, bins, checked=True)
+            check_indices(keys, bins, checked=True, place=call.phase.indexing)
     if function in ("min", "max"):
         _fill_empty(call, function, xp.bincount(keys, minlength=bins) == 0, result)
     return result
@@ -56,7 +56,7 @@ def _scattered(call: Call, kind: Kind, keys: Any, items: Any, shape: tuple[int, 
 def _grouped(call: Call, kind: Kind, keys: Any, items: Any, shape: tuple[int, int]) -> Any:
     xp, function, bins = call.xp, call.function(), shape[0]
     if call.flag("checked"):
-        check_indices(keys, bins, checked=True)
+        check_indices(keys, bins, checked=True, place=call.phase.indexing)
     order = stable_order(xp, keys)
     starts = xp.searchsorted(xp.take(keys, order), xp.arange(bins + 1)).astype(np.int64)
     result = xp.empty(shape, DTYPES[kind])

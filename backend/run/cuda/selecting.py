@@ -27,7 +27,7 @@ def update(call: Call, arrays: Any) -> Any:
         choice = next(supply).astype(np.int64) if has else xp.arange(length)
         choices.append(choice)
     if call.flag("checked"):
-        check_update({axis: choices[axis][np.newaxis] for axis, has in enumerate(indexed) if has}, cell, checked=True)
+        check_update(call.phase, {axis: choices[axis][np.newaxis] for axis, has in enumerate(indexed) if has}, cell)
     selection = tuple(n for choice in choices[:last] for n in choice.shape)
     places, used = xp.zeros((1,) * len(selection), np.int64), 0
     for choice, length in zip(choices[:last], cell, strict=False):
