@@ -13,12 +13,20 @@ from ...lang.codes import Code
 from ...lang.source import Span
 from ..agreement import agree
 from ..core_blocks import Lift
-from ..elements import held, strong
+from ..elements import Element, Kind, held, strong
 from ..operands import EnclosedOperand, Operand, Value, is_poisoned, leaves
+from ..sizes import ZERO, Size, product
 from ..types import ArrayType
 from .blocks import defined_sizes
 from .context import Context, rebuild
 from .values import enclosed
+
+
+def _element(x: Operand, frame: Sequence[Size]) -> Element:
+    """What a cell holds: where there is none, an integer is below 0, and so an index of any axis."""
+    element = strong(x.type.element)
+    is_bounded = element.kind is Kind.I64 and element.low is not None
+    return Element(Kind.I64, below=ZERO) if is_bounded and product(frame) == ZERO else element
 
 
 def lift(
@@ -33,7 +41,7 @@ def lift(
     if frame is None:
         return builder.poison(span)
     framed = [i for i, length in enumerate(frames) if length]
-    cell_types = [ArrayType(strong(args[i].type.element), args[i].type.shape[frames[i] :]) for i in framed]
+    cell_types = [ArrayType(_element(args[i], frame), args[i].type.shape[frames[i] :]) for i in framed]
     params = builder.open_block(cell_types, span)
     cells = list(args)
     for i, param in zip(framed, params, strict=True):
