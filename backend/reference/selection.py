@@ -56,7 +56,9 @@ def gather(
     return build(value.kind, shape, item)  # type: ignore[arg-type]
 
 
-def update(value: Array, indices: Sequence[Array | None], replacement: Array, checked: bool, place: Indexing | None = None) -> Array:
+def update(
+    value: Array, indices: Sequence[Array | None], replacement: Array, checked: bool, place: Indexing | None = None
+) -> Array:
     """`value[i;j;…] ← replacement`; the last of duplicates wins."""
     choices: list[Array] = []
     for axis, index in enumerate(indices):

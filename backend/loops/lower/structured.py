@@ -123,7 +123,8 @@ class _Phase(Nest):
         return self.b.number(self.scope.index_of(self.body.sizes[place]))
 
     def check(self, place: int, node: Apply) -> int:
-        return self.scope.check(Check(self.spans.get(place, self.phase.span), node.function, node.compute, node.kind, node.parameter))
+        span = self.spans.get(place, self.phase.span)
+        return self.scope.check(Check(span, node.function, node.compute, node.kind, node.parameter))
 
 
 def copy(scope: Scope, shape: Sequence[Size], source: Where, target: Place) -> None:
