@@ -3,7 +3,7 @@
 `disk.read`: bytes that are not in memory; `disk.write`: until the disk has them; `scratch.write` and `scratch.read`: a temporary
 file, which the system keeps in memory as far as it can.
 
-Neighbours: `backend.run.calibration.disk` (measures), `shell.display.passes` (asks).
+Neighbours: `backend.run.calibration.probes` (measures), `shell.display.passes` (asks).
 """
 
 from __future__ import annotations

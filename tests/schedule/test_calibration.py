@@ -20,7 +20,7 @@ from rho.backend.devices.tables import Table
 from rho.backend.devices.writing import canonical
 from rho.backend.kernels import policy
 from rho.backend.kernels.policy import Mode
-from rho.backend.run.calibration import Effort, calibrate, calm, library, measure, parts, scalars
+from rho.backend.run.calibration import Effort, calibrate, calm, measure, probes, scalars
 from rho.backend.run.calibration.tier import kernels_as, tier_name, warm_kernels
 from rho.backend.run.calibration.timing import Clock, Row, Section, Times
 from rho.backend.run.cpu import CpuBackend
@@ -63,7 +63,7 @@ def test_the_lower_quartile_of_medians_counts_and_first_runs_do_not() -> None:
     found, row = section(), Row("add.f64", taking(900, 10, 12, 14, 16, 15, 900, 20, 22, 24, 26, 25, 900, 1, 2, 3, 5, 4))
     found.add(row, 8)
     found.again(3, 10**9)
-    assert found.live[0].times == [14, 24, 3] and found.tables() == {"add.f64": Table((8,), (3,))}
+    assert [*found.times.values()] == [[14, 24, 3]] and found.tables() == {"add.f64": Table((8,), (3,))}
 
 
 def test_a_row_is_a_sum_of_what_its_ways_take() -> None:
@@ -80,7 +80,7 @@ def test_after_its_time_only_what_has_none_is_timed() -> None:
     for _ in range(2):
         found.add(Row("add.f64", taking(10)), 1)
     found.again(5, until=15)
-    assert [len(one.times) for one in found.live] == [1, 1]
+    assert [*map(len, found.times.values())] == [1, 1]
 
 
 def test_a_row_grows_until_it_takes_too_long_and_what_is_no_table_is_left_out() -> None:
@@ -155,9 +155,9 @@ def test_tables_of_an_earlier_sort_are_not_taken_for_new_ones(tmp_path: Path) ->
 
 def test_programs_ask_for_the_tables_the_model_asks_for() -> None:
     seen = set()
-    for row in library.ROWS:
+    for row in probes.LIBRARY:
         ready = row.ns.terms[0][0].ready(64, 1, Steady())
-        asked = library.asked_for(row, ready)
+        asked = probes.asked_for(row, ready)
         assert isinstance(asked.table, str) and is_key(asked.table) and isinstance(asked.at, int) and asked.at > 0, row
         assert ready() > 0
         seen.add(asked.table)
@@ -167,7 +167,7 @@ def test_programs_ask_for_the_tables_the_model_asks_for() -> None:
 def test_steps_of_loops_are_seen_though_loops_are_machine_code_elsewhere() -> None:
     found = section(budget_ns=0)
     with warm_kernels(), CpuBackend(1).quiet():
-        found.grow([row for row in parts.rows(1) if str(row.table) in STEPS], 1, 0, 1, 0)
+        found.grow([row for row in probes.rows(1) if str(row.table) in STEPS], 1, 0, 1, 0)
     tables = found.tables()
     assert tables.keys() == STEPS
     assert all(len(table.ns) == 2 and table.ns[0] == table.ns[1] for table in tables.values())

@@ -14,7 +14,7 @@ from rho.backend.devices.disks import DECLARED, READ, SCRATCH_READ, SCRATCH_WRIT
 from rho.backend.devices.keys import is_key
 from rho.backend.devices.profile import DeviceProfile, Profile
 from rho.backend.devices.tables import Table
-from rho.backend.run.calibration import disk
+from rho.backend.run.calibration import probes
 from rho.backend.run.calibration.calm import Watch
 from rho.backend.run.calibration.timing import Section
 from rho.shell.display.passes import Planned, ordering_ns
@@ -88,7 +88,7 @@ def test_temporary_files_have_rates_of_their_own(folder: Path) -> None:
 def test_the_disk_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     section = Section(perf_counter_ns, 0, Watch(0))
-    for row in disk.ROWS:
+    for row in probes.DISK:
         section.add(row, 1 << 20)
     section.again(1, 0)
     found = section.tables()
@@ -104,6 +104,6 @@ def test_where_no_file_can_be_written_the_disk_is_a_usual_one(monkeypatch: pytes
 
     monkeypatch.setattr("os.pwrite", full)
     section = Section(perf_counter_ns, 0, Watch(0))
-    section.grow(disk.ROWS, 1, 0, 1, 0)
+    section.grow(probes.DISK, 1, 0, 1, 0)
     assert section.tables() == {}
     assert disk_ns(DeviceProfile("cpu0", "cpu"), WRITE, 400_000_000) == 1_000_000_000

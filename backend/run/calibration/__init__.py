@@ -2,10 +2,10 @@
 
     profile = calibrate(facts)      # at most about 30 s
 
-Tables of rows say what is run, and which table of the profile its time is a point of: `parts` (running a phase, moving bytes,
-teams, loops), `disk`, `library` (an operation each), `scalars` (made from the table of scalar functions).  `ways` are what rows
-run, `timing` is the loop that measures all rows, `calm` waits while others slow the machine, `tier` says which kernels are in
-use, `measure` puts the profile together and tries it on other programs.
+Rows say what is run, and which table of the profile its time is a point of: those of `probes` (phases, bytes, teams, loops, the
+disk, library operations) and of `scalars` (made from the table of scalar functions).  `ways` are what rows run, `timing` is the
+loop that measures all rows, `calm` waits while others slow the machine, `tier` says which kernels are in use, `measure` puts the
+profile together and tries it on other programs.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """What a calibration measures, in which order, and the profile that comes of it.
 
-What the disk takes (`disk`); computing (`scalars`), which is timed again and again, as a spell of load lasts; the parts of
-structured phases (`parts`); library phases (`library`).  In the end a few programs that the tables were not made of say how well
-all that holds.
+Computing (`scalars`) is timed again and again, as a spell of load lasts, before and after the disk and the parts of structured
+phases, and after library phases (`probes`).  In the end a few programs that the tables were not made of say how well all holds.
 
 Neighbours: `timing` (the loop), `tier` (which kernels are in use), `backend.devices` (asks for the tables).
 """
@@ -23,7 +22,7 @@ from ...devices.host import HostFacts, host_profile
 from ...devices.profile import Calibration, DeviceProfile, Profile
 from ...graph.phases import LibraryPhase, Structured
 from ..cpu import CpuBackend
-from . import disk, library, parts, scalars
+from . import probes, scalars
 from .calm import Watch
 from .tier import tier_name, warm_kernels
 from .timing import Clock, Section, low
@@ -64,9 +63,9 @@ def calibrate(
         for row in scalars.rows():
             computed.add(row, 1)
         computed.again(effort.rounds, until)
-        programs.grow((*disk.ROWS, *parts.rows(threads)), effort.rounds, until, effort.places, 2 * until)
+        programs.grow(probes.rows(threads), effort.rounds, until, effort.places, 2 * until)
         computed.again(effort.rounds, until)
-        programs.grow(library.ROWS, effort.rounds, until, effort.places, until - effort.seconds * 2 * 10**8)
+        programs.grow(probes.LIBRARY, effort.rounds, until, effort.places, until - effort.seconds * 2 * 10**8)
         computed.again(effort.rounds, until)
         tables = {**programs.tables(), **computed.tables()}
         launch, wait, allocation = (tables.pop(name).ns[0] for name in ("launch", "wait", "alloc"))

@@ -4,7 +4,7 @@ In kernels: a table whose rows are the same few thousand numbers, so that all of
 adds to it is its time.  NumPy calls: what an application adds to a phase of one slice.  Which functions are measured, the table
 of scalar functions says.
 
-Neighbours: `samples` (makes phases), `timing` (what a row is), `backend.devices.points` (asks).
+Neighbours: `ways` (makes phases), `timing` (what a row is), `backend.devices.points` (asks).
 """
 
 from __future__ import annotations
@@ -23,10 +23,9 @@ from ...kernels.build import build_body
 from ...kernels.policy import Mode
 from ...scalar.table import ROWS as SCALARS
 from ...scalar.table import Probe
-from .samples import Operand, Sample
 from .tier import has_kernels
 from .timing import Curve, Row, Times
-from .ways import call
+from .ways import Operand, Sample, call
 
 LENGTH: Final = 2048
 """Numbers of a row that stay in the nearest cache."""

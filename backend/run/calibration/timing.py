@@ -6,14 +6,14 @@ A row is a point of a table for each of its sizes, at which its time is a sum of
 times all its ways in rounds, so that a spell of load hits many a little and none in full.  In a round a way is run a few times in
 a row, as a program that is run again and again; the median counts.
 
-Neighbours: `ways`, `parts`, `library`, `scalars` (rows), `calm` (waits for others to be gone), `measure` (runs the sections).
+Neighbours: `ways`, `probes`, `scalars` (rows), `calm` (waits for others to be gone), `measure` (runs the sections).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 from functools import partial
 from statistics import median
@@ -47,6 +47,7 @@ class Way(Protocol):
 
 Term: TypeAlias = tuple[Way, int | None, float]
 """What a way takes, at the row's size (None) or at one of its own, times a factor."""
+_Key: TypeAlias = tuple[Way, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,46 +128,35 @@ def table_of(points: Iterable[Point], curve: Curve = Curve.ANY) -> Table:
     return Table(tuple(sizes), tuple(max(1, round(time)) for time in times))
 
 
-def _never() -> int:
-    raise AssertionError("a probe that was let go")
-
-
-@dataclass(slots=True, eq=False)
-class Probe:
-    """`times`: the median of each round."""
-
-    run: Run
-    times: list[int] = field(default_factory=list)
-
-
 class Section:
-    """`budget_ns`: of a probe's runs in a row; `usual`: which of its times counts; `until`: when to stop timing again."""
+    """`live`: ways at a size that are timed; `times`: the median of each round, also of those that are not live any more.
+    `budget_ns`: of runs in a row; `usual`: which of the times counts; `until`: when to stop timing again."""
 
     def __init__(
         self, clock: Clock, budget_ns: int, watch: Watch, threads: int = 1, usual: Callable[[Sequence[int]], int] = low
     ) -> None:
         self.clock, self.budget_ns, self.watch, self.threads, self.usual = clock, budget_ns, watch, threads, usual
-        self.live: list[Probe] = []
-        self._made: dict[tuple[Way, int], Probe] = {}
+        self.live: dict[_Key, Run] = {}
+        self.times: dict[_Key, list[int]] = {}
         self._points: list[tuple[Row, int]] = []
 
     def add(self, row: Row, size: int) -> None:
         """A point, known when all is timed."""
-        found = row if isinstance(row.table, str) else row.table(row, self._probe(row.ns.terms[0], size).run)
+        found = row if isinstance(row.table, str) else row.table(row, self.live[self._probe(row.ns.terms[0], size)])
         if found is not None:
             for term in (*found.ns.terms, *(found.at.terms if isinstance(found.at, Times) else ())):
                 self._probe(term, size)
             self._points.append((found, size))
 
-    def _probe(self, term: Term, size: int) -> Probe:
+    def _probe(self, term: Term, size: int) -> _Key:
         key = term[0], term[1] or size
-        if key not in self._made:
-            self._made[key] = Probe(term[0].ready(key[1], self.threads, self.clock))
-            self.live.append(self._made[key])
-        return self._made[key]
+        if key not in self.times:
+            self.live[key] = term[0].ready(key[1], self.threads, self.clock)
+            self.times[key] = []
+        return key
 
     def ns(self, times: Times, size: int) -> float:
-        return sum(term[2] * self.usual(self._probe(term, size).times) for term in times.terms)
+        return sum(term[2] * self.usual(self.times[self._probe(term, size)]) for term in times.terms)
 
     def grow(self, rows: Iterable[Row], rounds: int, until: int, places: int, optional_after: int) -> None:
         """All rows, the first `places` sizes at most.  Small sizes first: what there is no time for, after `optional_after`, are
@@ -181,19 +171,19 @@ class Section:
                     with suppress(OSError):
                         self.add(row, row.sizes[place])
                 self.again(rounds, until)
-                self.let_go()
+                self.live.clear()
 
     def _fits(self, row: Row, place: int) -> bool:
         before = row.sizes[place - 1]
-        took = self.usual(self._probe(row.ns.terms[0], before).times)
+        took = self.usual(self.times[self._probe(row.ns.terms[0], before)])
         return took * row.sizes[place] <= _LONGEST * self.budget_ns * before
 
     def again(self, rounds: int, until: int) -> None:
-        """Each probe is timed in so many rounds, but after `until` only what has no time yet."""
+        """Each is timed in so many rounds, but after `until` only what has no time yet."""
         for _ in range(rounds):
-            for probe in self.live:
-                if not probe.times or self.clock() <= until:
-                    probe.times.append(self.watch.undisturbed(partial(self._in_a_row, probe.run)))
+            for key, run in self.live.items():
+                if not self.times[key] or self.clock() <= until:
+                    self.times[key].append(self.watch.undisturbed(partial(self._in_a_row, run)))
 
     def _in_a_row(self, run: Run) -> int:
         run()
@@ -201,12 +191,6 @@ class Section:
         while len(times) < _LEAST or (len(times) < _MOST and self.clock() - start < self.budget_ns):
             times.append(run())
         return int(median(times))
-
-    def let_go(self) -> None:
-        """Of the probes so far only their times stay."""
-        for probe in self.live:
-            probe.run = _never
-        self.live.clear()
 
     def tables(self) -> Mapping[str, Table]:
         points: dict[tuple[str, Curve], list[Point]] = {}

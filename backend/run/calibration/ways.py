@@ -1,13 +1,13 @@
-"""Programs and calls that can be run again and again, at a size.
+"""Programs and calls that can be run again and again, at a size, and phases made for measuring, so that no pass changes them.
 
 Data are drawn with a fixed seed: floats from 0.1 to 0.95 (inside every function's domain), as many true as false.
 
-Neighbours: `timing` (measures), `parts`, `library`, `scalars` (what is run).
+Neighbours: `timing` (measures), `probes`, `scalars` (what is run).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from math import isqrt, prod
@@ -15,13 +15,30 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ....lang.source import Source
+from ....lang.source import Source, Span
 from ....typechecker.check import check
 from ....typechecker.core_blocks import Core
-from ....typechecker.elements import Kind
+from ....typechecker.elements import Element, Kind
+from ....typechecker.sizes import number
+from ....typechecker.types import ArrayType
 from ...graph import bind, lower, optimise
 from ...graph.bind import BoundGraph
-from ...graph.phases import LibraryPhase, Loop, Structured
+from ...graph.phases import (
+    Affine,
+    AffineIndex,
+    Axis,
+    AxisKind,
+    LibraryPhase,
+    Loop,
+    Node,
+    PhaseId,
+    Projection,
+    Read,
+    Result,
+    Structured,
+    Term,
+    ValueId,
+)
 from ...kernels import policy
 from ...schedule.plan.model import Plan
 from ...schedule.plan.parts import Device
@@ -29,6 +46,7 @@ from ...schedule.single.one_device import HOME, Detail, plan_one_device
 from ..binding import bind_sizes
 from ..cpu import CpuBackend
 from ..cpu.kinds import DTYPES
+from ..device import Types
 from ..executor import execute_plan
 from ..machine import Took
 from .tier import kernels_as
@@ -156,3 +174,55 @@ def drawn(kind: Kind, count: int, seed: int) -> Any:
         return real < 0.5
     real = real * 0.85 + 0.1
     return (real + 1j * generator.permutation(real) if kind.is_complex else real).astype(DTYPES[kind])
+
+
+# ------------------------------------------------------------------------------------- phases as they are
+
+_NOWHERE = Span("<calibration>", 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """Of an array of this shape, the item at the coordinates of the space on `axes` (none given: the point itself)."""
+
+    kind: Kind
+    shape: tuple[int, ...]
+    axes: tuple[int, ...] = ()
+
+    @property
+    def projection(self) -> Projection:
+        indices = tuple(AffineIndex((Term(axis, 1),), number(0)) for axis in self.axes)
+        return Projection((Affine(indices, tuple(map(number, self.shape))),) if self.axes else ())
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """`body` over `space` (its last axis reduced with `reduction`); the result is its last node."""
+
+    space: Sequence[int]
+    operands: Sequence[Operand]
+    body: Sequence[Node]
+    result: Kind
+    reduction: str | None = None
+
+    @property
+    def phase(self) -> Structured:
+        kinds = [AxisKind.PARALLEL] * (len(self.space) - 1) + [AxisKind.REDUCE if self.reduction else AxisKind.PARALLEL]
+        axes = tuple(Axis(number(n), kind) for n, kind in zip(self.space, kinds, strict=True))
+        reads = tuple(Read(ValueId(place), operand.projection) for place, operand in enumerate(self.operands))
+        result = Result(ValueId(len(self.operands)), len(self.body) - 1, self.reduction)
+        return Structured(PhaseId(0), _NOWHERE, axes, reads, tuple(self.body), (result,))
+
+    def kernel(self) -> Callable[[], object]:
+        """A call of the phase's kernel on data."""
+        made = Operand(self.result, tuple(self.space[:-1] if self.reduction else self.space))
+        types = {
+            ValueId(place): ArrayType(Element(operand.kind), tuple(map(number, operand.shape)))
+            for place, operand in enumerate((*self.operands, made))
+        }
+        kernel = CpuBackend(1).structured(self.phase, Types(types, {}))
+        memory = {
+            ValueId(place): drawn(operand.kind, prod(operand.shape), place).reshape(operand.shape)
+            for place, operand in enumerate(self.operands)
+        }
+        return lambda: kernel(memory, None)
