@@ -1,17 +1,15 @@
 """A plan prepared to run many times: steps compiled once, kernels kept, one run at a time; a native program where it can be one.
 
 For functions called from Python, where compiling the steps would cost more than running them.  What a run leaves is as
-in `executor`.  Only plans of one queue; not to be used by two threads at once (callers keep one for each; they may share
-`Links`).
+in `executor`.  Only plans of one queue; not to be used by two threads at once (`Runs` has one for each).
 
 Neighbours: `executor` (steps), `native.encode` (native programs), `shell.embedding` and `backend.execute` (who call).
 """
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, RunFailed
@@ -34,6 +32,7 @@ from .words.assemble import assemble
 from .words.interpret import compile_words
 from .words.program import Word
 
+T = TypeVar("T")
 FIRST_ASKED: Final = 4
 """Runs after which there is a native program."""
 _NEVER: Final = 1 << 62
@@ -133,17 +132,11 @@ class PreparedPlan:
 
     def run(self, inputs: Mapping[str, Any]) -> Results:
         """Run on host arrays by name, of the kinds and shapes that were planned.  RunFailed: a run-time check, or memory."""
-        results = self.call(inputs)
-        if results is not None:
-            return results
         arrays = [inputs[name] for name in self.links.names]
-        found = self.links.run(self, arrays, arrays)
+        found = self.links.latest(*arrays)
+        if found is OTHER:
+            found = self.links.run(self, arrays, arrays)
         return self.run_steps(inputs) if found is OTHER else self._results(found)
-
-    def call(self, inputs: Mapping[str, Any]) -> Results | None:
-        """The same by the native call that was used last, which several threads may do at once; None if it is not for these."""
-        found = self.links.latest(*[inputs[name] for name in self.links.names])
-        return None if found is OTHER else self._results(found)
 
     def _results(self, found: Any) -> Results:
         links = self.links
@@ -183,16 +176,25 @@ def links_of(bound: BoundGraph) -> Links:
     return Links([p.name for p in phases if isinstance(p, Input)], [*outputs, *prints])
 
 
-class _Again:
-    """A plan that has run once, and may run again."""
+class Runs:
+    """A plan that any number of threads may run: a prepared one for each run at a time; `free`: those that none is using."""
 
-    def __init__(self, plan: Plan, bound: BoundGraph) -> None:
-        self.plan, self.bound = plan, bound
-        self.prepared: PreparedPlan | None = None
-        self.lock = threading.Lock()
+    def __init__(self, plan: Plan, bound: BoundGraph, links: Links | None = None) -> None:
+        self.plan, self.bound, self.links = plan, bound, links or links_of(bound)
+        self.free: list[PreparedPlan] = []
+
+    def use(self, run: Callable[[PreparedPlan], T]) -> T:
+        try:
+            prepared = self.free.pop()
+        except IndexError:
+            prepared = PreparedPlan(self.plan, self.bound, self.links)
+        try:
+            return run(prepared)
+        finally:
+            self.free.append(prepared)
 
 
-_again: Kept[_Again] = Kept(16)
+_again: Kept[Runs] = Kept(16)
 
 
 def _is_plain(plan: Plan) -> bool:
@@ -204,23 +206,11 @@ def _is_plain(plan: Plan) -> bool:
 
 
 def run_again(plan: Plan, bound: BoundGraph, inputs: Mapping[str, Any]) -> Results | None:
-    """Run a plan that has been executed before, prepared; None if it has not been, or runs in another thread, or is not a plan of
-    one queue on this machine's processors."""
+    """Run a plan that has been executed before, prepared; None if it has not been, or is no plan of one queue on this machine's
+    processors."""
     found = _again.get(id(plan))
     if found is None or found.plan is not plan or found.bound is not bound:
         if _is_plain(plan):
-            _again.put(id(plan), (), _Again(plan, bound))
+            _again.put(id(plan), (), Runs(plan, bound))
         return None
-    prepared = found.prepared
-    if prepared is not None:
-        results = prepared.call(inputs)
-        if results is not None:
-            return results
-    if not found.lock.acquire(blocking=False):
-        return None
-    try:
-        if prepared is None:
-            prepared = found.prepared = PreparedPlan(plan, bound)
-        return prepared.run(inputs)
-    finally:
-        found.lock.release()
+    return found.use(lambda prepared: prepared.run(inputs))

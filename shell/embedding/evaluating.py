@@ -14,7 +14,7 @@ from itertools import takewhile
 from typing import Any, Final, TypeAlias
 
 from ...backend.run.cpu.kinds import NumArray
-from ...backend.run.prepared import PreparedPlan
+from ...backend.run.prepared import Runs
 from ...lang.diagnostics import RhoError
 from ...lang.source import Source
 from ...typechecker.core import Print
@@ -45,18 +45,10 @@ class _Planned:
     """A text that is run; prepared for one run at a time."""
 
     def __init__(self, loaded: Loaded) -> None:
-        self._loaded, self._several = loaded, _several(loaded.core)
-        self._free: list[PreparedPlan] = []
+        self._runs, self._several = Runs(loaded.plan, loaded.bound), _several(loaded.core)
 
     def value(self) -> Any:
-        try:
-            prepared = self._free.pop()
-        except IndexError:
-            prepared = PreparedPlan(self._loaded.plan, self._loaded.bound)
-        try:
-            printed = prepared.run({}).printed
-        finally:
-            self._free.append(prepared)
+        printed = self._runs.use(lambda prepared: prepared.run({})).printed
         return _as_one([shown.value for shown in printed[-self._several :]])
 
 

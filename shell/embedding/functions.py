@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -19,7 +18,7 @@ from ...backend import Detail, Device, bind_shapes, plan
 from ...backend.run.cpu.kinds import NumArray
 from ...backend.run.files.trouble import FileTrouble
 from ...backend.run.native.program import OTHER
-from ...backend.run.prepared import Links, PreparedPlan, no_call
+from ...backend.run.prepared import Links, PreparedPlan, Runs, no_call
 from ...backend.schedule.single.one_device import HOME
 from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, Rejected, RhoError
@@ -45,28 +44,18 @@ Key: TypeAlias = tuple[tuple[Any, tuple[int, ...]], ...]
 """The dtype and shape of each argument."""
 
 
-@dataclass(slots=True)
-class _Ready:
-    """The function for one combination of types: prepared plans that no call is using, and how to make another."""
+class _Ready(Runs):
+    """The function for one combination of types."""
 
-    plan: Any
-    bound: Any
-    links: Links
-    is_tuple: bool
-    free: list[PreparedPlan] = field(default_factory=list)
+    def __init__(self, plan: Any, bound: Any, links: Links, *, is_tuple: bool) -> None:
+        super().__init__(plan, bound, links)
+        self.is_tuple = is_tuple
 
-    def run(self, given: Sequence[object], arrays: Sequence[NumArray]) -> Any:
-        try:
-            prepared = self.free.pop()
-        except IndexError:
-            prepared = PreparedPlan(self.plan, self.bound, self.links)
-        try:
-            found = self.links.run(prepared, given, arrays)
-            if found is not OTHER:
-                return found
-            outputs = prepared.run_steps(dict(zip(self.links.names, arrays, strict=True))).outputs
-        finally:
-            self.free.append(prepared)
+    def run(self, prepared: PreparedPlan, given: Sequence[object], arrays: Sequence[NumArray]) -> Any:
+        found = self.links.run(prepared, given, arrays)
+        if found is not OTHER:
+            return found
+        outputs = prepared.run_steps(dict(zip(self.links.names, arrays, strict=True))).outputs
         if self.is_tuple:
             return tuple([outputs[name].value for name in self.links.outputs])
         return outputs[self.links.outputs[0]].value
@@ -109,7 +98,7 @@ class Function:
         ]
         key = tuple([(array.dtype, array.shape) for array in arrays])
         ready = self._ready.get(key) or self._prepared(key, arrays)
-        found = ready.run(arguments, arrays)
+        found = ready.use(lambda prepared: ready.run(prepared, arguments, arrays))
         self._latest = ready.links.latest
         return found
 
@@ -144,7 +133,7 @@ class Function:
         shapes = dict(zip(_NAMES[len(types)], [shape for _, shape in types], strict=True))
         bound = bind_shapes(core, shapes, {})
         made = plan(bound, Device(HOME, "cpu", cores()), detail=Detail.STEPS)
-        return _Ready(made, bound, Links(_NAMES[len(types)], outputs), items > 0)
+        return _Ready(made, bound, Links(_NAMES[len(types)], outputs), is_tuple=items > 0)
 
     def _program(self, types: tuple[str, ...], outputs: tuple[str, ...] | None) -> Source:
         """The text's statements, the last one named; the application to inputs of these types."""
