@@ -34,7 +34,7 @@ ALLOWED = {
     "backend/kernels/dumping.py": "appends to the map that perf reads, whose name perf says; no link is followed",
     "lang/user_cache.py": "opens a folder that is the user's alone, and entries by its handle",
     "backend/run/streams/temporary.py": "a scratch file without a name",
-    "backend/run/calibration/disk.py": "a scratch file without a name",
+    "backend/run/calibration/probes.py": "a scratch file without a name",
     "backend/run/files/stored.py": "only os.open",  # to write into what home has made; no link is followed
     "shell/repl/commands.py": "only target.write_text",
 }
