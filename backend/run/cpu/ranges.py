@@ -284,7 +284,7 @@ class Ranges:
         value = np.array(values[:1], np.int64)
         value = value.view(np.float64).astype(kind) if check.compute.is_float else value.astype(kind)
         try:
-            implementation(check.function, check.compute, check.kind, check.parameter)(value, None)
+            implementation(check.function, check.compute, check.kind, check.parameter)(value)
         except CheckFailed as failure:
             raise failure.at(check.span) from None
         raise RunFailed([Diagnostic(Code.E703, f"{value[0]} is not a value of {check.kind.value}", check.span)])
