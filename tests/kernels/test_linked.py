@@ -16,7 +16,6 @@ import pytest
 import rho
 from rho.backend.kernels import policy
 from rho.backend.run import native, pool, prepared
-from rho.backend.run.cpu import bound
 from rho.backend.run.native import program
 from rho.backend.run.native.program import OTHER
 from rho.shell.embedding.functions import Function
@@ -265,13 +264,6 @@ def test_bits_do_not_depend_on_the_team(text: str, size: int, monkeypatch: pytes
         monkeypatch.setattr("rho.shell.embedding.functions.cores", lambda threads=threads: threads)
         function = linked(text, x)
         assert all(same(function(x), expected) for _ in range(20)), threads
-
-
-def test_python_joins_what_native_code_cannot(monkeypatch: pytest.MonkeyPatch) -> None:
-    x = np.random.default_rng(4).standard_normal(400_000)
-    expected = plainly("{+/⍵}", x)
-    monkeypatch.setattr(bound, "address_of", lambda code: None)
-    assert same(linked_or_not("{+/⍵}", x), expected)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")

@@ -242,7 +242,7 @@ def _launch(
 ) -> list[tuple[NumArray, Base]]:  # fmt: skip
     """The kernel for these operands; where its results lie (those of no value are rooms), and arrays that lie so."""
     bound = _bound(binding, run, [array for array, _ in operands])
-    if bound.packs or (bound.partials > 1 and not bound.combine):
+    if bound.packs:
         raise Unbound
     bases: list[Base] = [base for _, base in operands]
     made = list(zip(bound.shapes, bound.dtypes, strict=True))

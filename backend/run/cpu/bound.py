@@ -13,8 +13,6 @@ from typing import Any
 import numpy as np
 
 from ...kernels.ir import Kernel
-from ...kernels.store import address_of
-from ...loops.written import Joining
 from .kinds import NumArray, start_of
 from .launching import Block
 from .packing import Pack
@@ -26,7 +24,7 @@ class Bound:
     """A kernel for operands of one layout; the `bases` of its blocks are operands, then results.
 
     `partials`: how many partial results each cell has (1 unless the reduce axis is cut); `combine`: what joins those of
-    each result (none: NumPy).  `duration`: nanoseconds on one thread, roughly.  `packs`: operands to be packed first."""
+    each result.  `duration`: nanoseconds on one thread, roughly.  `packs`: operands to be packed first."""
 
     kernel: Kernel
     address: int
@@ -56,19 +54,9 @@ class Bound:
         return Pieces(self.combine[place], [Block(words, [(2, (0, 0)), (4, (1, 0))])], 2, 1, 0)
 
 
-def joined(bound: Bound, place: int, rows: NumArray) -> NumArray | None:
-    """The partial results of result number `place` (which are written over) as one; None where NumPy has to join them."""
-    if not bound.combine:
-        return None
+def joined(bound: Bound, place: int, rows: NumArray) -> NumArray:
+    """The partial results of result number `place` (which are written over) as one."""
     result = np.empty(rows.shape[1:], rows.dtype)
     arrays = rows, result
     bound.joining(place).run([start_of(array) for array in arrays], arrays)
     return result
-
-
-def combiners(functions: Sequence[str], kinds: Sequence[Any], partials: int) -> tuple[int, ...]:
-    """The addresses of what joins partial results; none where there are none, or one of them cannot be had."""
-    if partials == 1:
-        return ()
-    found = [address_of(Joining(function, kind)) for function, kind in zip(functions, kinds, strict=True)]
-    return tuple(address for address in found if address is not None) if None not in found else ()

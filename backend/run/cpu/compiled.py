@@ -29,18 +29,17 @@ from ...kernels.short_rows import with_short_rows
 from ...kernels.store import address_of
 from ...loops.lower.kernel import KernelCode
 from ...loops.lower.rows import RowsCode
+from ...loops.written import Joining
 from ...schedule.facts.workspace import workspace
 from ..failures import CheckFailed
 from ..pool import ALIGNMENT, room, trim
-from ..sums_numpy import combine_tree
-from .bound import Bound, combiners, joined
+from .bound import Bound, joined
 from .complexes import in_parts
 from .cuts import Cuts, Made, Reduction, Work, cuts_of
 from .kinds import DTYPES, NumArray, start_of
 from .launching import Block, moved
 from .layouts import broadcasts, contiguous
 from .packing import packed, to_pack
-from .reals import PLAIN
 from .scalars import implementation
 from .views import View
 
@@ -171,9 +170,14 @@ class CompiledRun:
         shapes = [tuple([shape[axis] for axis in nest.order if axis < len(shape)])
                   for shape in map(self.shape_of, range(len(self.body.results)))]  # fmt: skip
         dtypes = tuple(DTYPES[result.kind] for result in self.body.results)
-        combine = combiners([r.reduction or "" for r in self.body.results], [r.kind for r in self.body.results], cuts.partials)
+        combine: list[int] = []
+        for result in self.body.results if cuts.partials > 1 else ():
+            joining = address_of(Joining(result.reduction or "", result.kind))
+            if joining is None:
+                return None
+            combine.append(joining)
         return Bound(kernel, address, blocks, len(places), self.threads, work.nanoseconds, tuple(shapes), nest.order,
-                     cuts.partials, dtypes, packs, combine)  # fmt: skip
+                     cuts.partials, dtypes, packs, tuple(combine))  # fmt: skip
 
     def cuts(self, nest: Nest, work: Work) -> Cuts:
         return cuts_of(nest, work)
@@ -253,8 +257,7 @@ class CompiledRun:
         for result, value in zip(self.body.results, results, strict=True):
             if bound.partials > 1:
                 assert result.reduction is not None
-                whole = joined(bound, len(made), value)
-                value = combine_tree(PLAIN[result.reduction], value) if whole is None else whole
+                value = joined(bound, len(made), value)
             made.append(value if bound.back is None else value.transpose(bound.back))
         return in_parts(made, self.body.split) if self.body.split else tuple(made)
 

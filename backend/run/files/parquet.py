@@ -57,19 +57,25 @@ def _opened(content: Content) -> Iterator[Any]:
             raise damaged(f"is not a valid parquet file: {first_line(error)}") from None
 
 
-def _columns(file: Any, asked: Column) -> list[str]:
-    """The columns that are asked for, each of a type that the kind accepts."""
-    schema, name = file.schema_arrow, asked.member
-    if name and name not in schema.names:
-        raise FileTrouble(Code.E704, f"has no column named {name}", f"its columns: {listed(schema.names)}")
-    wanted = [name] if name else list(schema.names)
-    if len(set(schema.names)) != len(schema.names):
+def _names(file: Any, name: str) -> list[str]:
+    """The columns that are asked for."""
+    names = list(file.schema_arrow.names)
+    if name and name not in names:
+        raise FileTrouble(Code.E704, f"has no column named {name}", f"its columns: {listed(names)}")
+    if len(set(names)) != len(names):
         raise disagrees("has two columns of one name")
+    return [name] if name else names
+
+
+def _columns(file: Any, asked: Column) -> list[str]:
+    """The same, each of a type that the kind accepts."""
+    wanted = _names(file, asked.member)
     for column in wanted:
-        stored = _STORED.get(str(schema.field(column).type))
+        type = str(file.schema_arrow.field(column).type)
+        stored = _STORED.get(type)
         if stored is None:
-            note = ["read columns one by one: `file.parquet:name`, dates with `as date`"] if not name else []
-            raise disagrees(f"has a column `{column}` of {schema.field(column).type}, which no element type stores", *note)
+            note = ["read columns one by one: `file.parquet:name`, dates with `as date`"] if not asked.member else []
+            raise disagrees(f"has a column `{column}` of {type}, which no element type stores", *note)
         require_accepted(stored, asked.kind)
     return wanted
 
@@ -120,14 +126,12 @@ def _by_arrow(wanted: Column) -> bool:
 
 
 def _one_column(content: Content, asked: Column) -> Any:
-    name, kind, reading = asked.member, asked.kind, asked.reading
+    kind, reading = asked.kind, asked.reading
     with _opened(content) as file:
-        names = list(file.schema_arrow.names)
-        if not name and len(names) != 1:
+        names = _names(file, asked.member)
+        if len(names) != 1:
             raise FileTrouble(Code.E704, "is a table, name a column as `file.parquet:name`", f"its columns: {listed(names)}")
-        wanted = name or names[0]
-        if names.count(wanted) != 1:
-            raise FileTrouble(Code.E704, f"has no column named {wanted}", f"its columns: {listed(names)}")
+        (wanted,) = names
         column = arrow.column_of(wanted, file.read(columns=[wanted], use_threads=False).column(0))
     items = arrow.items_of(column, reading)
     if reading.form is Form.ITEM and column.form is not Form.ITEM:
