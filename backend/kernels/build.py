@@ -29,12 +29,6 @@ _SELECTIVE_ALONG: Final = frozenset(ALONG[name] for name in SELECTIVE)
 _MOST_FACTORS: Final = 64
 _PLAIN: Final = 1 << 53
 """Whole numbers below this are exact in binary64, and binary32 can round them."""
-_REGISTERS: Final = 10
-"""More values alive than this, two registers each, would not fit."""
-_MANY_REGISTERS: Final = 13
-"""The same of processors whose registers are twice as many."""
-_WAITING: Final = 3
-"""Functions of binary32 by polynomials, whose time is mostly waiting for one step after the other: four registers fill it."""
 
 
 def spans_of(phase: Structured, nodes: Sequence[Node]) -> dict[int, Span]:
@@ -300,8 +294,8 @@ def bits_of(kind: Kind, value: Payload) -> int:
     return int(value)
 
 
-def build_kernel(body: Body, nest: Nest, operands: Sequence[Kind], vector_bytes: int, stores: Stores = Stores.PLAIN) -> Kernel:
-    """The kernel of a body in a nest, for vector registers of `vector_bytes`."""
+def build_kernel(body: Body, nest: Nest, operands: Sequence[Kind], stores: Stores = Stores.PLAIN) -> Kernel:
+    """The kernel of a body in a nest."""
     axes = len(nest.groups)
     vector = axes - 2 if nest.form in (Form.ACROSS, Form.COLUMNS) else axes - 1
     rows = tuple(
@@ -310,15 +304,7 @@ def build_kernel(body: Body, nest: Nest, operands: Sequence[Kind], vector_bytes:
     )
     loop_of = {axis: place for place, group in enumerate(nest.groups) for axis in group}
     nodes = tuple(_placed(node, loop_of) for node in body.nodes)
-    lanes = _lanes(body, vector_bytes)
-    if nest.form is Form.ACROSS:
-        while lanes > nest.sizes[vector]:
-            lanes //= 2
-    if stores is Stores.STREAMED and axes > 1 and nest.sizes[-1] >= lanes:
-        while nest.sizes[-1] % lanes:  # what fills no vector would not be streamed, in lines that are
-            lanes //= 2
-    scalars = len(body.sizes)
-    return Kernel(nest.form, axes, lanes, rows, scalars, nodes, body.results, stores)
+    return Kernel(nest.form, axes, rows, len(body.sizes), nodes, body.results, stores)
 
 
 def _placed(node: Node, loop_of: dict[int, int]) -> Node:
@@ -334,16 +320,6 @@ def _step(stride: int, bytes: int) -> Step:
     return Step.UNIT if stride == bytes else Step.REVERSED if stride == -bytes else Step.STRIDED
 
 
-def _lanes(body: Body, vector_bytes: int) -> int:
-    """Elements a vector: two registers of the widest kind, one where many values are alive at once."""
-    used = used_nodes(body.nodes, [n for r in body.results for n in r.roots])
-    widest = max(body.kinds[place].bytes for place in used)
-    lanes = 2 * vector_bytes // widest
-    if vector_bytes >= 64 and widest == 4 and body.transcendental >= _WAITING:
-        return 2 * lanes
-    return max(2, lanes // 2 if _most_alive(body) > (_REGISTERS if vector_bytes < 64 else _MANY_REGISTERS) else lanes)
-
-
 def used_nodes(nodes: Sequence[Node], roots: Sequence[int]) -> frozenset[int]:
     """The nodes that some nodes are made of, these included."""
     used = set(roots)
@@ -353,18 +329,3 @@ def used_nodes(nodes: Sequence[Node], roots: Sequence[int]) -> frozenset[int]:
             used.update(node.args)
     return frozenset(used)
 
-
-def _most_alive(body: Body) -> int:
-    last: dict[int, int] = {}
-    for place, node in enumerate(body.nodes):
-        if isinstance(node, Apply):
-            last.update(dict.fromkeys(node.args, place))
-    last.update(dict.fromkeys((node for r in body.results for node in r.roots), len(body.nodes)))
-    ends: dict[int, int] = {}
-    alive = most = 0
-    for place in range(len(body.nodes)):
-        alive += 1
-        ends[last.get(place, place)] = ends.get(last.get(place, place), 0) + 1
-        most = max(most, alive)
-        alive -= ends.pop(place, 0)
-    return most

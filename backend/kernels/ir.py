@@ -162,14 +162,11 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """`lanes`: elements of a vector, a power of two, at most `LANES`.
-
-    With `length` the last axis is of just this length: at most `LANES` items side by side to be reduced (ALONG, `short_rows`), or
-    a few to be done for many rows at once (FEW)."""
+    """With `length` the last axis is of just this length: at most `LANES` items side by side to be reduced (ALONG, `short_rows`),
+    or a few to be done for many rows at once (FEW)."""
 
     form: Form
     axes: int
-    lanes: int
     operands: tuple[Operand, ...]
     scalars: int
     body: tuple[Node, ...]

@@ -47,17 +47,15 @@ def _along(kernel: Kernel, nest: Nest, used: frozenset[int], registers: int) -> 
     moving = [operand for operand in kernel.operands if operand.moves[-1]]
     if length > LANES or cells < _CELLS or any(row.step is not Step.UNIT or row.kind.bytes < _MASKED for row in moving):
         return kernel
-    lanes = min(kernel.lanes, 2 * registers // max(kind_of(kernel, place).bytes for place in used))
-    while lanes > 2 and lanes >= 2 * length:
-        lanes //= 2
-    return replace(kernel, lanes=lanes, length=length) if -(-length // lanes) * len(used) <= _MOST_ALONG else kernel
+    vectors = -(-length * max(kind_of(kernel, place).bytes for place in used) // (2 * registers))
+    return replace(kernel, length=length) if vectors * len(used) <= _MOST_ALONG else kernel
 
 
 def _across(kernel: Kernel, nest: Nest, used: frozenset[int]) -> Kernel:
     rows, length = nest.sizes[-2:]
     kinds = [operand.kind for operand in kernel.operands] + [result.kind for result in kernel.results]
     is_complex = any(kind.is_complex for kind in kinds)
-    if not 2 <= length <= (_LONGEST_COMPLEX if is_complex else _LONGEST) or rows < max(_ROWS, kernel.lanes):
+    if not 2 <= length <= (_LONGEST_COMPLEX if is_complex else _LONGEST) or rows < _ROWS:
         return kernel
     for operand, strides in zip(kernel.operands, nest.strides, strict=True):
         if operand.moves[-1] and operand.moves[-2] and strides[-2:] != (length * operand.kind.bytes, operand.kind.bytes):

@@ -45,7 +45,7 @@ needs_nvrtc = pytest.mark.skipif(nvrtc_leaf.library() is None, reason="nvidia-cu
 def kernel_of(made: Structured, kinds: list[Kind], strides: list[tuple[int, ...]], space: tuple[int, ...]) -> Kernel:
     body = build_body(made)
     assert body is not None
-    return build_kernel(body, plan_nest(space, made.results[0].reduction is not None, strides, body.coordinates), kinds, 16)
+    return build_kernel(body, plan_nest(space, made.results[0].reduction is not None, strides, body.coordinates), kinds)
 
 
 # ------------------------------------------------------------------------------------------- goldens

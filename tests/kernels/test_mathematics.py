@@ -138,7 +138,7 @@ def test_entries_are_picked_alike(features: tuple[str, ...], lanes: int, monkeyp
         pytest.skip("another processor")
     monkeypatch.setattr(permutes, "has_feature", features.__contains__)
     operand, body = Operand(Kind.F32, Step.UNIT, (True,)), (Load(0), Apply("circular", (0,), Kind.F32, Kind.F32, 7))
-    text = llvm_text(program_of(Kernel(Form.MAP, 1, lanes, (operand,), 0, body, (Result(1, Kind.F32, None),))), 4 * lanes)
+    text = llvm_text(program_of(Kernel(Form.MAP, 1, (operand,), 0, body, (Result(1, Kind.F32, None),))), 4 * lanes)
     assert ("permvar" in text, "permps" in text) == ("avx512f" in features, features == ("avx2",))
     call = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(llvm_leaf.link(llvm_leaf.compile_text(text)))
     with np.errstate(all="ignore"):

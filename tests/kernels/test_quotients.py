@@ -62,5 +62,5 @@ def test_only_a_number_that_is_known_before_the_loop_is_prepared() -> None:
     for moves, multiplies in ((False, True), (True, False)):
         operands = (Operand(Kind.F64, Step.UNIT, (True,)), Operand(Kind.F64, Step.UNIT if moves else Step.NONE, (moves,)))
         body = (Load(0), Load(1), Apply("div", (0, 1), Kind.F64, Kind.F64))
-        kernel = Kernel(Form.MAP, 1, 8, operands, 0, body, (Result(2, Kind.F64, None),))
+        kernel = Kernel(Form.MAP, 1, operands, 0, body, (Result(2, Kind.F64, None),))
         assert ("@llvm.fma" in llvm_text(program_of(kernel), 32)) == multiplies

@@ -55,7 +55,6 @@ def programs(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
     for module in (lowering, lowering_rows):
         monkeypatch.setattr(module, "vector_bytes", lambda: request.param)
         monkeypatch.setattr(module, "program_of", watched(module.program_of))
-    monkeypatch.setattr(chains, "vector_bytes", lambda: request.param)
     return seen
 
 

@@ -39,7 +39,7 @@ def kernel(space: list[int], reduction: str | None, *, turned: bool = False, kin
     strides, step = [0] * len(space), kind.bytes
     for axis in axes if turned else reversed(axes):
         strides[axis], step = step, step * space[axis]
-    return build_kernel(body, plan_nest(tuple(space), reduction is not None, [tuple(strides)], body.coordinates), [kind], 16)
+    return build_kernel(body, plan_nest(tuple(space), reduction is not None, [tuple(strides)], body.coordinates), [kind])
 
 
 def reducing(space: list[int], reduction: str = "add", *, turned: bool = False) -> tuple[Program, dict[str, int]]:

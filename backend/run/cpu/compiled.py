@@ -143,7 +143,7 @@ class CompiledRun:
             return None
         if stores is Stores.STREAMED and not self.may_stream(nest):
             stores = Stores.PLAIN
-        kernel = build_kernel(self.body, nest, self.operands, vector_bytes(), stores)
+        kernel = build_kernel(self.body, nest, self.operands, stores)
         return KernelCode(with_short_rows(kernel, nest, vector_bytes()))
 
     def may_stream(self, nest: Nest) -> bool:
@@ -163,7 +163,7 @@ class CompiledRun:
         places = [head + i * each for i in range(len(arrays))]
         first = head + len(arrays) * each
         places += [first + i * (1 + kernel.result_axes) for i in range(len(self.body.results))]
-        work = Work(policy.work(self.body, self.points), self.threads, kernel.lanes, self.reduction())
+        work = Work(policy.work(self.body, self.points), self.threads, self.reduction())
         cuts = self.cuts(nest, work)
         blocks: Sequence[Block] = Made(cuts.count, lambda place: self.block(kernel, nest, cuts, places, place))
         blocks = tuple(blocks) if cuts.count <= MOST_KEPT else blocks

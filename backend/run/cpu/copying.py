@@ -20,7 +20,7 @@ from ...kernels import policy
 from ...kernels.build import Body, build_kernel
 from ...kernels.ir import Load, Result, Stores
 from ...kernels.kept import Kept
-from ...kernels.llvm_leaf import is_installed, vector_bytes
+from ...kernels.llvm_leaf import is_installed
 from ...kernels.nest import Nest, row_nest
 from ...kernels.store import address_of
 from ...loops.lower.kernel import KernelCode
@@ -102,7 +102,7 @@ def drafted(target: NumArray, source: NumArray, threads: int, *, streams: bool) 
     rows_aligned = all(stride % ALIGNMENT == 0 for stride in outer[:-1])
     stores = Stores.STREAMED if streams and rows_aligned and target.nbytes >= STREAMED else Stores.PLAIN
     body = Body((Load(0),), (kind,), (), (Result(0, kind, None),), frozenset(), 0)
-    kernel = build_kernel(body, replace(nest, strides=(inner,)), [kind], vector_bytes(), stores)
+    kernel = build_kernel(body, replace(nest, strides=(inner,)), [kind], stores)
     duration = target.nbytes * _NANOSECONDS_A_BYTE
     places = 2 * kernel.axes, 3 * kernel.axes + 1
     blocks = []
@@ -120,7 +120,7 @@ def _cuts(nest: Nest, item: int, duration: float, threads: int) -> Cuts:
     _, read = nest.strides
     across = [loop for loop, step in enumerate(read[:-1]) if abs(step) == item] if abs(read[-1]) > item else []
     if not across:
-        return cuts_of(nest, Work(duration, threads, 1, Reduction.NONE))
+        return cuts_of(nest, Work(duration, threads, Reduction.NONE))
     rows = min(nest.sizes[across[0]], _TILE_ROWS)
     made = Cuts.none(nest.sizes).cut(across[0], range(0, nest.sizes[across[0]], rows))
     return made.cut(len(read) - 1, range(0, nest.sizes[-1], max(_TILE_ITEMS // rows // ALIGNMENT, 1) * ALIGNMENT))

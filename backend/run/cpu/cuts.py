@@ -21,6 +21,7 @@ from ...kernels.nest import Nest
 
 PARALLEL: Final = policy.SHARED_NANOSECONDS
 """Nanoseconds of work from which a phase uses the team."""
+_VECTOR: Final = 16
 _Piece = TypeVar("_Piece")
 
 
@@ -108,12 +109,10 @@ class Reduction(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """`nanoseconds` on one thread, roughly; `lanes`: cells that a piece of columns has at least, as
-    fewer fill no vector."""
+    """`nanoseconds` on one thread, roughly."""
 
     nanoseconds: float
     threads: int
-    lanes: int
     reduction: Reduction
 
     def parallel(self, nest: Nest) -> int:
@@ -146,7 +145,7 @@ def _shared(nest: Nest, work: Work) -> Cuts:
         step = -(-size // (runs * grain)) * grain
         if runs == wanted:
             return whole.cut(loop, policy.starts(size, step, threads, work.nanoseconds))
-        return whole if step < work.lanes else whole.cut(loop, _columns(size, step, work.lanes))
+        return whole.cut(loop, _columns(size, step))
     blocks = _blocks(nest, work, wanted)
     return whole if blocks is None else whole.cut(parallel, range(0, nest.sizes[-1], blocks), reduced=True)
 
@@ -160,11 +159,11 @@ def _shortened(cuts: Cuts, nest: Nest, work: Work) -> Cuts:
             return cuts
         size, most = nest.sizes[loop], cuts.most(loop)
         inner = loop == parallel - 1 and nest.form is not Form.ALONG
-        grain = max(work.lanes, 256) if inner else 1
+        grain = 256 if inner else 1
         step = -(-most // (int(pieces + 1) * grain)) * grain
         if step < most:
             columns = inner and nest.form is not Form.MAP
-            cuts = cuts.cut(loop, _columns(size, step, work.lanes) if columns else range(0, size, step))
+            cuts = cuts.cut(loop, _columns(size, step) if columns else range(0, size, step))
     pieces = cuts.longest(work.nanoseconds) / policy.HEARD_NANOSECONDS
     if pieces <= 1 or work.reduction is not Reduction.SUMS:
         return cuts
@@ -184,6 +183,6 @@ def _blocks(nest: Nest, work: Work, wanted: int) -> int | None:
     return step
 
 
-def _columns(size: int, step: int, lanes: int) -> list[int]:
-    """Where so many cells side by side are cut; the last piece has `lanes`, too."""
-    return [start for start in range(0, size, step) if not start or size - start >= lanes]
+def _columns(size: int, step: int) -> list[int]:
+    """Where so many cells side by side are cut; the last piece fills vectors, too."""
+    return [start for start in range(0, size, step) if not start or size - start >= _VECTOR]

@@ -25,7 +25,6 @@ from .kinds import DTYPES, start_of
 from .meanings import by_steps
 from .sharing import run_once
 
-_VECTOR_BYTES: Final = 128
 _ITEM_NANOSECONDS: Final = 8.0
 """What one takes, roughly."""
 _FIRST, _PATIENCE = 64, 1024
@@ -68,7 +67,7 @@ def _compiled(function: str, kind: Kind, parameter: int, arity: int) -> int | No
     """Where the kernel of a function is."""
     operand = Operand(kind, Step.UNIT, (True,))
     apply = Apply(function, tuple(range(arity)), kind, kind, parameter)
-    kernel = Kernel(Form.MAP, 1, _VECTOR_BYTES // kind.bytes, (operand,) * arity, 0,
+    kernel = Kernel(Form.MAP, 1, (operand,) * arity, 0,
                     (*(Load(place) for place in range(arity)), apply), (Result(arity, kind, None),))  # fmt: skip
     return store.address_of(KernelCode(kernel))
 

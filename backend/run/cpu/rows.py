@@ -22,7 +22,7 @@ from ...kernels import policy
 from ...kernels.build import Body, build_body, build_kernel
 from ...kernels.ir import Form, Stores
 from ...kernels.kept import Kept
-from ...kernels.llvm_leaf import is_installed, vector_bytes
+from ...kernels.llvm_leaf import is_installed
 from ...kernels.nest import Nest, row_nest
 from ...kernels.row_plan import MOST_SIDE
 from ...loops.lower.rows import RowsCode
@@ -128,7 +128,7 @@ class RowsRun(CompiledRun):
         nest = self.nest(arrays)
         if self.is_side and len(nest.sizes) < 2:
             return None
-        made = build_kernel(self.body, nest, self.operands, vector_bytes(), stores)
+        made = build_kernel(self.body, nest, self.operands, stores)
         return RowsCode(made, self.is_row, 1 << (self.space[-1] - 1).bit_length())
 
     def stores(self, overwrites: bool) -> Stores:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -39,9 +39,6 @@ from .layouts import Placed, Reading, compile_readings
 from .modules import Modules
 
 Values: TypeAlias = Mapping[ValueId, Any]
-
-VECTOR: Final = 16
-"""Of the vector registers that the IR's builder asks for, which have no meaning here."""
 
 
 def compile_structured(
@@ -136,7 +133,7 @@ class Launch:
         if found is None:
             flat = [tuple(0 if n == 1 else s for n, s in zip(self.space, own, strict=True)) for own in strides]
             nest = row_nest(self.space, flat) if self.is_row else plan_nest(self.space, self.reduces, flat, self.body.coordinates)
-            kernel, length = build_kernel(self.body, nest, self.operands, VECTOR), nest.sizes[-1]
+            kernel, length = build_kernel(self.body, nest, self.operands), nest.sizes[-1]
             if self.is_row:
                 program = card_rows(RowsCode(kernel, self.is_row, 1 << (length - 1).bit_length()))
             else:
