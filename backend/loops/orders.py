@@ -134,6 +134,7 @@ _FILLED: Final = 64
 """Items of whole vectors, however many go together."""
 HELD: Final = 64
 """Lanes of a cell that are in memory: the others are joined with them in registers."""
+_HALF: Final = LANES // 2
 
 MOST: Final = BLOCK << _LEVELS
 """Items of a sum."""
@@ -266,14 +267,18 @@ class _Along(_Block):
         super().__init__(b, sums, items, most, LANES)
 
     def write(self, start: Index, length: Index) -> None:
-        """Whole rows of lanes, whole vectors of the last row, and what is filled up to vectors with what changes no bit."""
-        b, lanes, items = self.b, Index((), self.held), self.items(ZERO)
-        with b.range(LoopKind.VECTOR, lanes) as lane:
+        """Whole rows of lanes, whole vectors of the last row, and what is filled up to vectors with what changes no bit; then the
+        lanes that anything came to are halved until registers hold them."""
+        b, items, filled = self.b, self.items(ZERO), min(_FILLED, self.held)
+        used, left, done = Index((), self.held), length, ZERO
+        if self.held == LANES:
+            halves = b.number(whole_multiples(b, plus(length, Index((), _HALF - 1)), _HALF))
+            used = times(at(integer(b, "min", halves, b.constant(Kind.I64, LANES // _HALF))), _HALF)
+        with b.range(LoopKind.VECTOR, used) as lane:
             self.store(self.lanes, at(lane.index), ZERO, self.nothing)
-        left, done, filled = length, ZERO, min(_FILLED, self.held)
         if self.held == LANES:
             rows = (plus(length, Index((), 1 - LANES)),)
-            with b.loop(LoopKind.SERIAL, (ZERO,), rows, step=LANES) as row, b.range(LoopKind.VECTOR, lanes) as lane:
+            with b.loop(LoopKind.SERIAL, (ZERO,), rows, step=LANES) as row, b.range(LoopKind.VECTOR, Index((), LANES)) as lane:
                 self.join(at(lane.index), ZERO, items(plus(plus(start, at(row.index)), at(lane.index)), None))
             whole = times(whole_multiples(b, length, LANES), LANES)
             start, left = plus(start, whole), plus(length, times(whole, -1))
@@ -287,8 +292,11 @@ class _Along(_Block):
             filled_up = [b.apply("select", (is_there, value, nothing), s.kind, s.kind)
                          for s, value, nothing in zip(self.sums, values, self.nothing, strict=True)]  # fmt: skip
             self.join(at(lane.index), ZERO, filled_up)
+        if self.held == LANES:
+            with b.range(LoopKind.VECTOR, plus(used, Index((), -_HALF))) as lane:
+                self.join(at(lane.index), ZERO, self.load(self.lanes, plus(at(lane.index), Index((), _HALF)), ZERO))
         entry = [(s.kind, first, s.function) for s, first in zip(self.sums, self.nothing, strict=True)]
-        with b.range(LoopKind.VECTOR, lanes, entry) as lane:
+        with b.range(LoopKind.VECTOR, Index((), min(self.held, _HALF)), entry) as lane:
             lane.yields = self.joined(lane.inside, self.load(self.lanes, at(lane.index), ZERO))
         self.store(self.lanes, ZERO, ZERO, lane.results)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from math import gcd
 from typing import Final
 
 from ....typechecker.elements import Kind
@@ -163,6 +164,14 @@ def iterations_of(loop: For) -> int | None:
         return None
     length = minus(loop.upper[0], loop.lower[0])
     return None if length.terms else max(0, length.constant)
+
+
+def divisor_of(loop: For) -> int:
+    """A number that divides how many iterations a loop has that goes item by item, if it has any; 1 where none is known."""
+    if loop.step != 1 or len(loop.lower) != 1 or len(loop.upper) != 1:
+        return 1
+    length = minus(loop.upper[0], loop.lower[0])
+    return gcd(length.constant, *(factor for _, factor in length.terms)) or 1
 
 
 def kinds_of(program: Program) -> dict[str, Kind]:

@@ -50,7 +50,7 @@ from ..ir import (
     scanned,
     walk,
 )
-from .lanes import fails, is_long, iterations_of, lanes_of, vectors_of
+from .lanes import divisor_of, fails, is_long, iterations_of, lanes_of, vectors_of
 from .prefixes import Prefix
 from .statements import Statements
 from .words import is_own, strides_of
@@ -193,11 +193,11 @@ class Printer(Statements):
         if lanes > 1 and (streams or together > 2 or not (is_masked and is_long(inside))):
             widths = [together * lanes, *([lanes] if (streams or not is_masked) and together > 1 else ())]
             together = 1
-        left = None if fails(inside) else iterations_of(node)
+        left, divisor = (None, 1) if fails(inside) else (iterations_of(node), divisor_of(node))
         for width in widths:
             if left is None or left >= width:
                 lower, values = self.vectors(node, lower, upper, values, width, Steps.WHOLE)
-                left = None if left is None else left % width
+                left = 0 if divisor % width == 0 else None if left is None else left % width
         if left == 0:
             pass
         elif is_masked:
