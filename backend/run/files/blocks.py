@@ -17,39 +17,13 @@ ITEMS: Final = 1 << 13
 
 
 def blocks_of(values: Any, items: int = ITEMS) -> Iterator[Any]:
-    """The items of a NumPy array in the order of its axes, as vectors of at most `items`."""
-    if values.ndim == 0:
-        yield values.reshape(1)
-    elif values.flags.c_contiguous:
-        flat = values.reshape(-1)
-        for start in range(0, flat.size, items):
-            yield flat[start : start + items]
-    else:
-        yield from _rows(values, items)
+    """The items of a NumPy array in the order of its axes, as vectors of at most `items`, each there until the next is asked for.
 
+    Those of a table with so many columns that they divide `items` are whole rows.  Of a view nothing is copied whole."""
+    import numpy
 
-def _rows(values: Any, items: int) -> Iterator[Any]:
-    """Of an array that is a view: nothing is copied whole."""
-    size = values[:1].size
-    if values.ndim == 1:
-        for start in range(0, len(values), items):
-            yield values[start : start + items]
-    elif size <= items:
-        rows = max(1, items // max(1, size))
-        for start in range(0, len(values), rows):
-            yield values[start : start + rows].reshape(-1)
-    else:
-        for row in values:
-            yield from _rows(row, items)
-
-
-def rows_of(values: Any) -> Iterator[Any]:
-    """The vectors along the last axis (of which there is one)."""
-    if values.ndim == 1:
-        yield values
-        return
-    for part in values:
-        yield from rows_of(part)
+    if values.size:
+        yield from numpy.nditer(values, ["external_loop", "buffered"], order="C", buffersize=items)
 
 
 def characters_of(items: Any) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 
 from ....typechecker.elements import Kind
 from ..text import DIGITS, needs_exponent, number_text, split_at_point, widened
-from .blocks import blocks_of, characters_of, rows_of
+from .blocks import blocks_of, characters_of
 
 _LEAST, _MOST = 1e-4, 10.0 ** (DIGITS - 2)
 """Numbers of this size need no exponent, whatever rounding does."""
@@ -28,6 +28,8 @@ def texts(kind: Kind, values: Any) -> Iterator[str]:
 
 
 def _characters(values: Any) -> Iterator[str]:
+    import numpy
+
     if values.ndim < 2:
         last = ""
         for block in blocks_of(values):
@@ -36,11 +38,9 @@ def _characters(values: Any) -> Iterator[str]:
         if not last.endswith("\n"):
             yield "\n"
         return
-    if 0 in values.shape[:-1]:
-        return
-    for number, row in enumerate(rows_of(values)):
+    for number, place in enumerate(numpy.ndindex(values.shape[:-1])):
         yield _blank_lines(number, values.shape)
-        for block in blocks_of(row):
+        for block in blocks_of(values[place]):
             yield characters_of(block)
         yield "\n"
 

@@ -105,7 +105,7 @@ def blocks(content: Content, separator: str, place: Place = START) -> Iterator[B
                 continue
             if block.quoted:
                 more: list[str] = []
-                block._records = block.read(_kept(_following(file, line), more))
+                block._records = block.read(_following(file, line, more))
                 block.text, byte, line = block.text + "".join(more), file.tell(), line + len(more)
             yield block
 
@@ -127,18 +127,14 @@ def _parts(file: BinaryIO, data: bytes, byte: int, line: int, separator: str) ->
         column += block.text.count(separator) + 1
 
 
-def _following(file: BinaryIO, line: int) -> Iterator[str]:
+def _following(file: BinaryIO, line: int, kept: list[str]) -> Iterator[str]:
+    """The lines that follow, which are kept as they are taken."""
     while data := file.readline(_PIECE):
         if len(data) == _PIECE and not data.endswith(b"\n"):
             raise damaged(f"line {line} has quotes and more than {_PIECE} bytes")
-        yield _decoded(data, line)
+        kept.append(_decoded(data, line))
+        yield kept[-1]
         line += 1
-
-
-def _kept(lines: Iterator[str], kept: list[str]) -> Iterator[str]:
-    for line in lines:
-        kept.append(line)
-        yield line
 
 
 def _decoded(data: bytes, line: int, *, first: bool = True) -> str:
