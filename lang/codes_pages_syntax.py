@@ -122,8 +122,8 @@ PAGES: dict[str, Page] = {
     ),
     Code.N001: Page(
         "The statement is right Rho, but hands that know another language may have meant something else: `*` is power, `/` "
-        "repeats items, `-` negates all that is right of it, `=` compares. `rho eval`, sessions and editors say so; `rho run` "
-        "and `rho check` do not. Statements with glyphs other than `←` get no such note.",
+        "repeats items, `-` negates all that is right of it, `=` compares. `rho eval`, `rho check`, sessions and editors say "
+        "so; `rho run` does not. Statements with glyphs other than `←` get no such note.",
         "2*3+4",
         "4+2×3",
         Stage.EVAL,

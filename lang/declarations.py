@@ -260,7 +260,7 @@ def _example(text: str) -> tuple[str, ...]:
     keyword = keyword_of(text)
     form = {
         "use": '`use stats` or `use "./geometry.rho"`', "input": '`input x : f64[n 3] ← "x.npy"`',
-        "param": "`param k ← 3 where k ≥ 1`", "output": "`output labels` or `output labels ← e`",
+        "param": "`param k ← 3 where k ≥ 1`", "output": "`output labels`, `output labels ← e` or `output day ← e as date`",
         "schedule": "`schedule { gpu { a ⋄ b } }`",
     }[keyword] if keyword else "`name : f64[n] → f64` or `name : f64[3] ← e`"  # fmt: skip
     return (f"the form is {form}",)

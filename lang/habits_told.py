@@ -1,9 +1,8 @@
 """What is said of a text that another language's hands have typed: errors in the words of a habit, notes where it is legal.
 
 Where the text is wrong, a habit's words and its fix take the place of the error that the text happens to cause (`explained`).
-Where the text is legal Rho that means something else, there is a note (`notes`, N001), which sessions, `rho eval` and editors
-show and `rho run` and `rho check` do not.  Notes are only for statements in ASCII (and `←`): whoever writes the glyphs knows
-them.
+Where the text is legal Rho that means something else, there is a note (`notes`, N001), which all show but `rho run`.  Notes
+are only for statements in ASCII (and `←`): whoever writes the glyphs knows them.
 
 Neighbours: `habits` (the table); `shell.session` and `shell.lsp.documents` (who ask).
 """

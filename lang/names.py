@@ -48,10 +48,13 @@ def bind_name(binding: Binding, token: Token) -> Unit:
 
 def _calls_itself(binding: Binding, token: Token, symbol: Symbol) -> Problem:
     name, span = token.text, binding.of(token)
+    first = binding.definitions().get(name)
+    is_older = first is not None and symbol.depth == 0 and binding.spelled.span(first[0], first[0]).start < symbol.span.start
+    older = (f"inside its braces `{name}` is the new function, not the older one: call one of them by another name",)
     return Problem(Diagnostic(
         Code.E600, f"`{name}` calls itself ({name} → {name}); every program must end, so there is no recursion", span,
         label="the call", labels=(Label(symbol.span, f"`{name}` is defined here"),),
-        notes=("use a loop with a bound `f⍣n`, a reduction `f/` or a scan `f\\`",),
+        notes=older if is_older else ("use a loop with a bound `f⍣n`, a reduction `f/` or a scan `f\\`",),
     ))  # fmt: skip
 
 
@@ -95,11 +98,20 @@ def _unknown_name(binding: Binding, token: Token) -> Problem:
     spelt = _misspelt(binding, token)
     if spelt is not None:
         return spelt
+    if _is_bound_later(binding, name, span):
+        message = f"`{name}` is used before it gets a value in these braces"
+        return binding.problem(Code.E001, message, span, notes=("a statement sees only the names before it",))
     meant = _meant(binding, token)
     if meant is None:
         return binding.problem(Code.E001, f"`{name}` has no value here", span, notes=_explained(binding, name, module, before))
     return binding.problem(Code.E001, f"`{name}` has no value here; did you mean `{meant}`?", span,
                            fixes=replacing(f"write `{meant}`", span, meant))  # fmt: skip
+
+
+def _is_bound_later(binding: Binding, name: str, span: Span) -> bool:
+    """Does a later statement of the dfns around give a name a value?"""
+    around = [scope for braces, scope in binding.names.added[-1].blocks if braces.start < span.start < braces.end]
+    return any(symbol.name == name and symbol.span.start > span.start for scope in around for symbol in scope.bound)
 
 
 def _misspelt(binding: Binding, token: Token) -> Problem | None:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final, Never
 
 from ...backend.graph import BoundGraph, bind, lower, optimise, traverse
 from ...backend.graph.costs import cost_of, graph_cost
-from ...backend.graph.phases import LibraryPhase, Output, PhaseId, Structured
+from ...backend.graph.phases import LibraryPhase, Loop, Output, PhaseId, Structured
 from ...backend.schedule.facts.workspace import Numbers, workspace
 from ...backend.schedule.plan.explain import bytes_text
 from ...backend.schedule.plan.model import BranchStep, Buffer, CellsStep, LoopStep, Plan, Role, SubPlan
@@ -130,10 +130,17 @@ def check_time(candidate: Candidate, seconds: float | None) -> None:
     notes = (
         f"at 10¹¹ operations a second on each of {machine.cores()} cores that is {work / rate:,.3g} seconds",
         *_sizes_note(candidate),
+        *_early_note(candidate.bound),
         *_fitting(candidate, _work, allowed),
     )
     message = f"this program may do {work:,} operations, too many for the {seconds:g} seconds it is given"
     raise Refused([Diagnostic(Code.E709, message, span, notes=notes)])
+
+
+def _early_note(bound: BoundGraph) -> list[str]:
+    """How loops with a condition are counted, if there are any."""
+    may_stop = any(isinstance(phase, Loop) and phase.until is not None for phase in traverse.all_phases(bound.graph))
+    return ["a loop that may stop early is counted with its bound: `f⍣(n ⋄ p)` with a lower n may fit"] if may_stop else []
 
 
 def _peak(plan: Plan) -> int:

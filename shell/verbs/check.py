@@ -9,9 +9,11 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ... import __version__
+from ...lang import habits_told
 from ...lang.diagnostics import Diagnostic, Rejected, Severity
 from ...lang.source import Source
 from ...typechecker.incremental import Checker
@@ -147,11 +149,14 @@ def stamps(names: Iterable[str]) -> dict[str, tuple[int, int] | None]:
 
 def _check(session: Session, file: str, console: Console, checker: Checker | None) -> Checked:
     if file == "-":
-        return session.check(Source(STANDARD_INPUT, console.read_input()))
-    try:
-        return session.check(read_source(file), checker)
-    except Rejected as error:
-        return Checked(error.sources[file], None, error.diagnostics, error.sources)
+        source = Source(STANDARD_INPUT, console.read_input())
+    else:
+        try:
+            source = read_source(file)
+        except Rejected as error:
+            return Checked(error.sources[file], None, error.diagnostics, error.sources)
+    checked = session.check(source, checker)
+    return replace(checked, diagnostics=(*checked.diagnostics, *habits_told.notes(source, checked.diagnostics)))
 
 
 def _report(
@@ -180,9 +185,8 @@ def _report(
 
 def summary(diagnostics: Sequence[Diagnostic], files: int) -> str:
     """`2 errors, 1 warning in 3 files`."""
-    errors = sum(found.severity is Severity.ERROR for found in diagnostics)
-    warnings = sum(found.severity is Severity.WARNING for found in diagnostics)
-    counts = [_count(number, noun) for number, noun in ((errors, "error"), (warnings, "warning")) if number]
+    numbers = {severity: sum(found.severity is severity for found in diagnostics) for severity in Severity}
+    counts = [_count(number, severity.value) for severity, number in numbers.items() if number]
     return f"{', '.join(counts) or 'no problems'} in {_count(files, 'file')}"
 
 

@@ -95,11 +95,14 @@ def test_eval_says_the_note_and_succeeds(capsys: pytest.CaptureFixture[str]) -> 
     assert said.out == "128\n" and "note[N001]" in said.err and "(2×3)+4" in said.err
 
 
-def test_run_and_check_say_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_says_the_note_and_run_does_not(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "p.rho").write_text("2*3+4\n", encoding="utf-8")
-    assert main(["run", str(tmp_path / "p.rho")]) == 0 and main(["check", str(tmp_path / "p.rho")]) == 0
+    assert main(["run", str(tmp_path / "p.rho")]) == 0
     said = capsys.readouterr()
     assert said.out == "128\n" and "N001" not in said.err
+    assert main(["check", str(tmp_path / "p.rho")]) == 0
+    said = capsys.readouterr()
+    assert "note[N001]" in said.out and "1 note in 1 file" in said.err
 
 
 def test_a_session_says_the_note(capsys: pytest.CaptureFixture[str]) -> None:

@@ -84,6 +84,11 @@ def test_work_that_cannot_end_in_time_is_refused(rho: Rho) -> None:
     assert "error[E709]: this program may do 300,000,000,000,000 operations, too many for the 1 seconds it is given" in ran.err
 
 
+def test_a_loop_that_may_stop_early_is_refused_by_its_bound(rho: Rho) -> None:
+    ran = rho("eval", "{⍵+1.5}⍣(1000000000000000 ⋄ {⍵>10}) ⊢ 0.0", "--max-time", "5")
+    assert ran.code == 4 and "= a loop that may stop early is counted with its bound: `f⍣(n ⋄ p)`" in ran.err
+
+
 def test_the_param_that_makes_it_long_is_named(rho: Rho, tmp_path: Path) -> None:
     program = tmp_path / "long.rho"
     program.write_text("param p ← 1000000000000000\n⎕←{⍵+1○⍵}⍣p ⊢ 0.5\n", encoding="utf-8")
