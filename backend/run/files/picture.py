@@ -10,12 +10,12 @@ Values are looked at, and made into pixels, some rows at a time.  Neighbours: `p
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
 from ....lang.codes import Code
 from ....typechecker.elements import Kind
+from .blocks import blocks_of
 from .trouble import FileTrouble
 
 _BLOCK: Final = 1 << 17
@@ -72,15 +72,9 @@ def _range(values: Any) -> tuple[Any, Any]:
     import numpy
 
     low = high = None
-    for rows in _blocks(values):
-        finite = rows[numpy.isfinite(rows)]
+    for block in blocks_of(values, _BLOCK):
+        finite = block[numpy.isfinite(block)]
         if finite.size:
             least, greatest = finite.min(), finite.max()
             low, high = least if low is None else min(low, least), greatest if high is None else max(high, greatest)
     return (0, 0) if low is None else (low, high)
-
-
-def _blocks(values: Any) -> Iterator[Any]:
-    rows = max(1, _BLOCK // max(1, values[0].size))
-    for first in range(0, len(values), rows):
-        yield values[first : first + rows]

@@ -1,27 +1,20 @@
 """Zip archives with uncompressed members: the offset of each is known before any of them is written.
 
-The layout is that of APPNOTE.TXT, and byte for byte what `zipfile` writes; large archives have the fields of 64 bits.
-
-Neighbours: `zarr_writing` (writes such), `archive` (reads any).
+Their bytes are written first, in any order, then `zipfile` goes over them in place.  Neighbours: `zarr_writing` (writes such),
+`archive` (reads any).
 """
 
 from __future__ import annotations
 
+import io
+import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from struct import pack
-from typing import Final
+from typing import Any, Final
 
-_MADE: Final = 0, 0x21
-"""The time and the day of every member, the first that zip files know: equal values give equal files."""
-_VERSION: Final = 20
-_LARGE_VERSION: Final = 45
-_UNIX: Final = 3
-_RIGHTS: Final = 0o600 << 16
-_MOST: Final = (1 << 31) - 1
-_MOST_MEMBERS: Final = (1 << 16) - 1
-_ELSEWHERE: Final = 0xFFFFFFFF
-"""In a field of 32 bits: the number is in one of 64."""
+from .filling import BLOCK
+from .placed_rows import write_at
+
 _HEADER: Final = 30
 
 
@@ -29,7 +22,7 @@ _HEADER: Final = 30
 class Member:
     """`at`: of its header; its `size` bytes begin at `start`."""
 
-    name: bytes
+    name: str
     size: int
     at: int
 
@@ -41,35 +34,38 @@ class Member:
     def end(self) -> int:
         return self.start + self.size
 
-    def header(self, checksum: int) -> bytes:
-        numbers = _VERSION, 0, 0, *_MADE, checksum, self.size, self.size, len(self.name), 0
-        return pack("<4s5H3L2H", b"PK\3\4", *numbers) + self.name
-
-    def entry(self, checksum: int) -> bytes:
-        """In the list of members."""
-        large = self.at > _MOST
-        extra = pack("<2HQ", 1, 8, self.at) if large else b""
-        version, at = (_LARGE_VERSION, _ELSEWHERE) if large else (_VERSION, self.at)
-        numbers = version, _UNIX, version, 0, 0, 0, *_MADE, checksum, self.size, self.size, len(self.name), len(extra), 0, 0, 0
-        return pack("<4s4B4H3L5H2L", b"PK\1\2", *numbers, _RIGHTS, at) + self.name + extra
-
 
 def members_of(sizes: Iterable[tuple[str, int]]) -> Iterator[Member]:
-    """One behind the other."""
+    """One behind the other; names are ASCII."""
     at = 0
     for name, size in sizes:
-        member = Member(name.encode("ascii"), size, at)
+        member = Member(name, size, at)
         yield member
         at = member.end
 
 
-def directory(members: Sequence[Member], checksums: Iterable[int]) -> bytes:
-    """The list of members, which ends the archive."""
-    entries = b"".join(member.entry(checksum) for member, checksum in zip(members, checksums, strict=True))
-    count, size, start = len(members), len(entries), members[-1].end
-    if count <= _MOST_MEMBERS and size <= _MOST and start <= _MOST:
-        return entries + pack("<4s4H2LH", b"PK\5\6", 0, 0, count, count, size, start, 0)
-    large = pack("<4sQ2H2L4Q", b"PK\6\6", 44, _LARGE_VERSION, _LARGE_VERSION, 0, 0, count, count, size, start)
-    large += pack("<4sLQL", b"PK\6\7", 0, start + size, 1)
-    count, size, start = min(count, _MOST_MEMBERS), min(size, _ELSEWHERE), min(start, _ELSEWHERE)
-    return entries + large + pack("<4s4H2LH", b"PK\5\6", 0, 0, count, count, size, start, 0)
+class _Written(io.FileIO):
+    """A file in which members lie already: while one of them `comes`, it is read, and written nowhere."""
+
+    comes = False
+
+    def write(self, data: Any) -> int:
+        if not self.comes:
+            write_at(self.fileno(), data, self.tell())
+        return len(data)
+
+
+def complete(handle: int, members: Sequence[Member]) -> None:
+    """The headers of members whose bytes lie in an open file, and the list of members, which ends the archive.  Equal values give
+    equal files: every member has the first time that zip files know.  OSError."""
+    with _Written(handle, "r+b", closefd=False) as file:
+        file.seek(members[0].at)
+        with zipfile.ZipFile(file, "w") as archive:
+            for member in members:
+                found = zipfile.ZipInfo(member.name)
+                found.create_system, found.external_attr, found.file_size = 3, 0o600 << 16, member.size
+                with archive.open(found, "w") as target:
+                    file.comes = True
+                    for start in range(0, member.size, BLOCK):
+                        target.write(file.read(min(BLOCK, member.size - start)))
+                    file.comes = False

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
-import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -21,9 +19,8 @@ from typing import Any, BinaryIO, Final
 from ....lang.codes import Code
 from ....typechecker.elements import Kind
 from ..values import NUMPY_NAMES
-from .filling import BLOCK
 from .placed_rows import Piece, PlacedSink, write_at
-from .stored_members import Member, directory, members_of
+from .stored_members import Member, complete, members_of
 from .trouble import FileTrouble
 
 CHUNK: Final = 1 << 22
@@ -123,7 +120,7 @@ class ZarrSink(PlacedSink):
     def prepare(self) -> None:
         require_writable(self.path, self.kind)
         members, about = self.layout.members, _metadata(self.kind, self.shape)
-        self.reserve(members[-1].end + len(directory(members, [0] * len(members))))
+        self.reserve(members[-1].end)
         write_at(self.handle, about, members[0].start)
 
     def pieces(self, at: int, count: int) -> Iterator[Piece]:
@@ -139,17 +136,4 @@ class ZarrSink(PlacedSink):
         return self.layout.members[chunk].start
 
     def finish(self) -> None:
-        members = self.layout.members
-        with os.fdopen(self.handle, "rb", closefd=False) as file:
-            found = [_checksum(file, member) for member in members]
-        for member, checksum in zip(members, found, strict=True):
-            write_at(self.handle, member.header(checksum), member.at)
-        write_at(self.handle, directory(members, found), members[-1].end)
-
-
-def _checksum(file: BinaryIO, member: Member) -> int:
-    file.seek(member.start)
-    found, left = 0, member.size
-    while left and (block := file.read(min(left, BLOCK))):
-        found, left = zlib.crc32(block, found), left - len(block)
-    return found
+        complete(self.handle, self.layout.members)
