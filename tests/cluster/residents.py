@@ -13,7 +13,7 @@ import rho
 from rho.backend.devices.profile import DeviceProfile, Profile
 from rho.backend.graph.bind import BoundGraph
 from rho.backend.run.cluster.home import Cluster, Planner
-from rho.backend.run.cluster.membership import Member, Members
+from rho.backend.run.cluster.membership import Member, Membership
 from rho.backend.run.cluster.resident import Resident
 from rho.backend.run.cluster.shipping import shipment, version
 from rho.backend.run.machine import Observer, Results
@@ -27,10 +27,10 @@ OWN = Profile((DeviceProfile("cpu0", "cpu", home=True),))
 
 
 def member(name: str, host: str, port: int, token: str) -> Member:
-    return Member(name, f"tcp://{host}:{port}", host, port, token, socket.gethostname(), "processor", 2, 1 << 30, version(), True)
+    return Member(name, f"tcp://{host}:{port}", host, port, token, socket.gethostname(), 2, 1 << 30, version(), True)
 
 
-class Unseen:
+class Unseen(Membership):
     """Members without a dashboard, whose connections are not encrypted."""
 
     context = None
@@ -57,7 +57,7 @@ class Threads(Unseen):
 class Some(Unseen):
     """The first members of others, which go on when a cluster is closed."""
 
-    def __init__(self, others: Members, count: int) -> None:
+    def __init__(self, others: Membership, count: int) -> None:
         self.others, self.count = others, count
 
     def members(self) -> list[Member]:
@@ -120,7 +120,7 @@ class Spawned(Unseen):
             process.communicate()
 
 
-def cluster_of(others: Members, count: int) -> rho.Cluster:
+def cluster_of(others: Membership, count: int) -> rho.Cluster:
     """So many of them, as `rho.Cluster` has them."""
     made = rho.Cluster.__new__(rho.Cluster)
     made.attachment = Attachment("residents of this process")

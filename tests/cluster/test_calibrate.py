@@ -48,7 +48,8 @@ def test_links_are_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_machines_have_links_of_their_own_and_the_slowest_between_them() -> None:
     threads = Threads(3)
     members = [replace(one, machine=name) for one, name in zip(threads.members(), ("a", "a", "b"), strict=True)]
-    found = measure(members, None)
+    with Cluster(Given(members), OWN) as cluster:
+        found = measure(cluster.connected())
     assert (set(found.home), set(found.within)) == ({"a", "b"}, {"a"})
     links = {(link.source, link.target): link.table for link in profile_of(OWN, members, found).links}
     assert links["home", "w2"] == found.home["b"]
@@ -59,9 +60,9 @@ def test_machines_have_links_of_their_own_and_the_slowest_between_them() -> None
 def test_a_worker_that_does_not_answer_has_declared_links() -> None:
     threads = Threads(2)
     members = [replace(threads.members()[0], token="another"), threads.members()[1]]
-    with pytest.raises(Lost, match="the connection ended"):
-        measure(members, None)
     with Cluster(Given(members), OWN) as cluster:
+        with pytest.raises(Lost, match="the connection ended"):
+            measure(cluster.connected())
         assert cluster.profile == profile_of(OWN, members, None)
     threads.close()
 
@@ -69,8 +70,9 @@ def test_a_worker_that_does_not_answer_has_declared_links() -> None:
 def test_a_worker_that_cannot_reach_another_says_so() -> None:
     threads = Threads(2)
     first, second = threads.members()
-    with pytest.raises(Lost, match=f"it cannot reach {second.address}") as lost:
-        measure([first, replace(second, token="another")], None)
+    members = [first, replace(second, token="another")]
+    with Cluster(Given(members), OWN) as cluster, pytest.raises(Lost, match=f"it cannot reach {second.address}") as lost:
+        measure(cluster.connected())
     assert lost.value.process == 1
     threads.close()
 

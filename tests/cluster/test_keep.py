@@ -13,7 +13,7 @@ from rho import backend
 from rho.backend.devices.profile import Profile
 from rho.backend.graph.bind import BoundGraph
 from rho.backend.run.cluster.home import Cluster
-from rho.backend.run.cluster.membership import Members
+from rho.backend.run.cluster.membership import Membership
 from rho.backend.run.cluster.profile import profile_of
 from rho.backend.run.cluster.wire import Connection, Kind
 from rho.backend.schedule.plan.model import Plan
@@ -59,7 +59,7 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return found
 
 
-def planned(text: str, threads: Members, data: dict[str, Any]) -> tuple[Plan, BoundGraph]:
+def planned(text: str, threads: Membership, data: dict[str, Any]) -> tuple[Plan, BoundGraph]:
     core = checked(text)
     assert core is not None
     bound = backend.load(core, data)

@@ -8,16 +8,13 @@ Neighbours: `probing` (one link), `profile` (makes links of the tables), `home` 
 
 from __future__ import annotations
 
-import ssl
 from collections.abc import Sequence
-from contextlib import closing
 from dataclasses import dataclass
 
 from ...devices.tables import Table
-from .membership import Member
 from .probing import link_table, rising
-from .shares import Process
-from .wire import Kind, Lost, connect
+from .wire import Kind, Lost
+from .workers import Worker
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,30 +26,27 @@ class Measured:
     between: Table | None
 
 
-def measure(members: Sequence[Member], context: ssl.SSLContext | None) -> Measured:
-    """Lost: a worker does not answer; its process is its place among the members, from 1."""
-    machines: dict[str, list[tuple[Process, Member]]] = {}
-    for at, member in enumerate(members, 1):
-        machines.setdefault(member.machine, []).append((Process(at), member))
+def measure(workers: Sequence[Worker]) -> Measured:
+    """Lost: a worker does not answer."""
+    machines: dict[str, list[Worker]] = {}
+    for worker in workers:
+        machines.setdefault(worker.member.machine, []).append(worker)
     home, within, between = {}, {}, []
     groups = [*machines.values()]
-    for machine, following in zip(machines, [*groups[1:], []], strict=True):
-        process, first = machines[machine][0]
-        home[machine] = link_table(first.host, first.port, first.token, context, process)
-        if len(machines[machine]) > 1:
-            within[machine] = _asked(process, first, machines[machine][1][1], context)
+    for (machine, own), following in zip(machines.items(), [*groups[1:], []], strict=True):
+        first = own[0]
+        home[machine] = link_table(first.member.door, first.every.context, first.process)
+        if len(own) > 1:
+            within[machine] = _asked(first, own[1])
         if following:
-            between.append(_asked(process, first, following[0][1], context))
+            between.append(_asked(first, following[0]))
     slowest = rising([max(times) for times in zip(*(table.ns for table in between), strict=True)]) if between else None
     return Measured(home, within, slowest)
 
 
-def _asked(process: Process, member: Member, other: Member, context: ssl.SSLContext | None) -> Table:
+def _asked(worker: Worker, other: Worker) -> Table:
     """What a worker measures to another."""
-    connection = connect(member.host, member.port, process, {"token": member.token, "as": "home"}, context)
-    with closing(connection):
-        connection.send(Kind.MEASURE, {"to": [other.host, other.port, other.token]})
-        facts = connection.receive().facts
-    if "ns" not in facts:
-        raise Lost(process, f"it cannot reach {other.address}: {facts.get('words', 'no answer')}")
-    return rising([int(ns) for ns in facts["ns"]])
+    (facts,) = worker.every.ask([worker], Kind.MEASURE, {"to": other.member.door})
+    if "words" in facts:
+        raise Lost(worker.process, f"it cannot reach {other.member.address}: {facts['words']}")
+    return rising(facts["ns"])

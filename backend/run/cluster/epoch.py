@@ -24,7 +24,7 @@ from ..machine import Observer, Results
 from .crossing import Crossing
 from .holding import holds_of
 from .journal import Journal, Seen, tell
-from .membership import Member, Members
+from .membership import Member, Membership
 from .shares import HOME, Process, Shares
 from .shipping import failure_of
 from .wire import Connection, Kind, Lost, Message
@@ -34,71 +34,90 @@ ASKING: Final = 0.002
 
 
 class Epoch:
-    """See the module."""
+    """See the module.  A block in which home has the workers: what does not end as it should cuts them off."""
 
-    def __init__(self, every: Workers, membership: Members, shares: Shares, members: Mapping[Process, Member]) -> None:
+    def __init__(self, every: Workers, membership: Membership, shares: Shares, members: Mapping[Process, Member]) -> None:
         """`members`: those that take part."""
         self.every, self.membership, self.shares, self.members = every, membership, shares, members
         self.name = secrets.token_hex(8)
         self.workers: list[Worker] = []
         self.links: dict[Process, Connection] = {}
         self.crossing = Crossing(shares, HOME, self.name, self.links, self.failed)
-        self.outputs: Mapping[str, StoredOutput] = {}
         self.settling: threading.Thread | None = None
         self.forget: Callable[[], None] | None = None
         """Takes it from the dashboard."""
         self.over = False
 
-    def take_workers(self) -> None:
-        """In the order of their addresses."""
+    def __enter__(self) -> Epoch:
+        self.every.running = self
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        self.every.running, self.over = None, True
+        clean = error is None or isinstance(error, RunFailed)
+        if self.forget is not None and not clean:
+            self.forget()
+        for worker in self.workers:
+            if clean:
+                with suppress(Lost):
+                    worker.connection.send(Kind.RELEASE)
+            elif worker.lost is None:
+                self.every.drop(worker.member.address)
+
+    def begin(self, program: Mapping[str, Any], stored: Mapping[str, Any], *, observed: bool) -> None:
+        """Acquire the workers, in the order of their addresses, and send each its part.  `program`: as `shipment`."""
+        digest = program["digest"]
+        new, holds = [], {}
         for process, member in sorted(self.members.items(), key=lambda one: one[1].address):
             worker = self.every.connect(member, process)
             self.workers.append(worker)
-            self.links[worker.process] = worker.connection
-            worker.granted, worker.done, worker.refused, worker.state = False, None, {}, {}
-            worker.connection.send(Kind.LEASE)
-            self.every.wait([worker], lambda one: one.granted)
-
-    def ship(self, facts: dict[str, Any], stored: Mapping[str, Any], *, observed: bool) -> None:
-        digest = facts["digest"]
-        for worker in self.workers:
-            if digest not in worker.programs:
-                worker.connection.send(Kind.LOAD, facts)
-        self.every.wait(self.workers, lambda one: digest in one.programs)
-        where = {str(device): int(process) for device, process in self.shares.where.items()}
-        holds = {int(w.process): w.held["holds"] for w in self.workers if w.held["program"] == digest}
+            self.links[process] = worker.connection
+            worker.done = None
+            (has,) = self.every.ask([worker], Kind.LEASE)
+            if digest not in has["programs"]:
+                new.append(worker)
+            if has["program"] == digest:
+                holds[int(process)] = has["holds"]
+        self.every.ask(new, Kind.LOAD, program)
         self.crossing.holds = holds_of(holds)
-        peers = {str(int(w.process)): [w.member.host, w.member.port, w.member.token] for w in self.workers}
+        where = {str(device): int(process) for device, process in self.shares.where.items()}
+        peers = {str(int(w.process)): w.member.door for w in self.workers}
+        facts = {"run": self.name, "digest": digest, "where": where, "peers": peers, "holds": holds, "observed": observed}
         for worker in self.workers:
-            facts = {"run": self.name, "digest": digest, "me": worker.process, "where": where, "peers": peers, "holds": holds}
             worker.seen = Seen(worker.member.address)
-            worker.connection.send(Kind.RUN, facts | {"observed": observed, "inputs": stored})
+            worker.connection.send(Kind.RUN, facts | {"me": worker.process, "inputs": stored})
 
-    def execute(self, bound: BoundGraph, inputs: Mapping[str, Any], observe: Observer | None) -> Results:
-        """Home's own queues, and then what the workers say."""
-        plan = self.shares.plan
+    def execute(
+        self, bound: BoundGraph, inputs: Mapping[str, Any], outputs: Mapping[str, StoredOutput], observe: Observer | None
+    ) -> Results:  # fmt: skip
+        """Home's own queues, and then what the workers say.  `outputs`: files that workers write into."""
         backends = self.crossing.backends()
         failures: list[tuple[tuple[int, ...], int, RunFailed]] = []
         results, journal = None, None if observe is None else Journal(self.shares)
         try:
-            results = execute_plan(plan, bound, inputs, backends, journal, pace=Pace.THREADS, others=self.crossing)
+            results = execute_plan(self.shares.plan, bound, inputs, backends, journal, pace=Pace.THREADS, others=self.crossing)
         except RunFailed as failure:
             failures.append((*min(self.crossing.failures, default=((0,), 0)), failure))
         self.every.wait(self.workers, lambda one: one.done is not None)
         for worker in self.workers:
             said = worker.done or {}
             if "fault" in said:
-                raise WorkerFault(worker.member.address, f"failed: {said['fault']}", said)
+                raise WorkerFault(worker.member.address, said)
             if "failure" in said:
                 failures.append((tuple(said["start"]), said["queue"], failure_of(said["failure"])))
             for name, came in said.get("written", {}).items():
-                self.outputs[name].sink.came += came
+                outputs[name].sink.came += came
         if failures:
             raise min(failures, key=lambda one: one[:2])[2]
         assert results is not None
         if observe is not None and journal is not None:
             tell(observe, self.crossing, [journal.seen, *(worker.seen for worker in self.workers)])
         return results
+
+    def show(self) -> None:
+        if self.forget is None:
+            name = os.path.basename(self.shares.plan.program[0].name)
+            self.forget = self.membership.show(name, self.name, [*self.members.values()])
 
     # ------------------------------------------------------------------------------ what workers say
 
@@ -111,12 +130,15 @@ class Epoch:
                 self.failed()
             case Kind.LOST:
                 other = next((w for w in self.workers if w.process == facts["lost"]), worker)
-                self.every.miss(other, Lost(other.process, f"{other.member.address}: {facts['words']}"))
-            case Kind.DONE if "fault" in facts:
-                self.crossing.halt(WorkerFault(worker.member.address, f"failed: {facts['fault']}", facts))
-
-    def miss(self, lost: Lost) -> None:
-        self.crossing.halt(lost)
+                self.every.miss(other, Lost(other.process, facts["words"]))
+            case Kind.DONE:
+                if "fault" in facts:
+                    self.crossing.halt(WorkerFault(worker.member.address, facts))
+                elif message.arrays:
+                    worker.seen.has_ended(facts, message.arrays)
+                with self.every.change:
+                    worker.done = facts
+                    self.every.change.notify_all()
 
     # ------------------------------------------------------------------------------ failures of the program
 
@@ -130,15 +152,10 @@ class Epoch:
 
     def settle(self) -> None:
         """Stop everybody once everything is at rest (`crossing`)."""
-        asked, before = 0, None
+        before = None
         with suppress(Lost):
             while not self.over:
-                asked += 1
-                states = [self.crossing.state()]
-                for worker in self.workers:
-                    worker.connection.send(Kind.ASK, {"asked": asked})
-                self.every.wait(self.workers, lambda one, asked=asked: one.state.get("asked") == asked)  # type: ignore[misc]
-                states += [worker.state for worker in self.workers]
+                states = [self.crossing.state(), *self.every.ask(self.workers, Kind.REST)]
                 now = sum(state["sent"] for state in states), sum(state["received"] for state in states)
                 if all(state["idle"] for state in states) and now[0] == now[1] and now == before:
                     break
@@ -147,20 +164,3 @@ class Epoch:
             for worker in self.workers:
                 worker.connection.send(Kind.STOP, {"run": self.name})
             self.crossing.halt()
-
-    def show(self) -> None:
-        if self.forget is None:
-            name = os.path.basename(self.shares.plan.program[0].name)
-            self.forget = self.membership.show(name, self.name, [*self.members.values()])
-
-    def leave(self, clean: bool) -> None:
-        """Let the workers go; what did not end as it should is cut off."""
-        self.over = True
-        if self.forget is not None and not clean:
-            self.forget()
-        for worker in self.workers:
-            if clean:
-                with suppress(Lost):
-                    worker.connection.send(Kind.RELEASE)
-            elif worker.lost is None:
-                self.every.drop(worker.member.address)

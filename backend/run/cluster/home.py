@@ -13,9 +13,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from functools import cached_property
 from typing import Any, Final, TypeAlias
 
-from ....lang.diagnostics import RunFailed
 from ...devices.profile import Profile
 from ...devices.tables import Table
 from ...graph import BoundGraph
@@ -25,12 +25,12 @@ from ..files.stored import StoredInput, StoredOutput
 from ..machine import Observer, Results
 from .calibrate import Measured, measure
 from .epoch import Epoch
-from .membership import Members
+from .membership import Membership
 from .profile import profile_of, with_store
 from .shares import HOME, Process, Shares
-from .shipping import given_up, require_same, shipment
+from .shipping import given_up, shipment
 from .wire import Lost
-from .workers import Workers
+from .workers import Worker, Workers
 
 RESTARTS: Final = 3
 Planner: TypeAlias = Callable[[Profile], Plan]
@@ -41,28 +41,31 @@ class Cluster:
     """Workers, and home as their first device.  Runs go one after the other; close it when it is not needed any more."""
 
     def __init__(
-        self, membership: Members, own: Profile, restarts: int = RESTARTS, tell: Callable[[str], None] = lambda words: None
+        self, membership: Membership, own: Profile, restarts: int = RESTARTS, tell: Callable[[str], None] = lambda words: None
     ) -> None:
         """`own`: the profile of this machine; `tell` hears why a run begins again.  Plans are for home and then one device for
         each member, in order."""
         self.membership, self.own, self.restarts, self.tell = membership, own, restarts, tell
         self.members = [*membership.members()]
-        self.measured: Measured | None = None
-        self.is_measured = False
         self.reading: dict[str, Table] = {}
         self.lost: list[Lost] = []
         self.workers = Workers(membership.context)
         self.one_run = threading.Lock()
 
+    def connected(self) -> list[Worker]:
+        """To all members.  Lost; RunFailed: as `require_same`."""
+        return [self.workers.connect(member, Process(at)) for at, member in enumerate(self.members, 1)]
+
+    @cached_property
+    def measured(self) -> Measured | None:
+        """What messages take; None: a worker does not answer, which a run will notice.  RunFailed: as `require_same`."""
+        with suppress(Lost):
+            return measure(self.connected())
+        return None
+
     @property
     def profile(self) -> Profile:
         """The devices of the members there are, with links that are measured the first time.  RunFailed: as `require_same`."""
-        if not self.is_measured:
-            self.is_measured = True
-            for member in self.members:
-                require_same(member.address, member.version)
-            with suppress(Lost):  # a run will notice
-                self.measured = measure(self.members, self.membership.context)
         return profile_of(self.own, self.members, self.measured)
 
     def profile_for(self, values: Iterable[Any]) -> Profile:
@@ -109,33 +112,19 @@ class Cluster:
         where = dict.fromkeys(at_home, HOME) | {device: Process(at) for at, device in enumerate(away, 1)}
         shares = Shares(plan, where)
         members = {process: self.members[process - 1] for process in shares.processes if process != HOME}
-        epoch = Epoch(self.workers, self.membership, shares, members)
-        clean = False
-        try:
-            self.workers.running = epoch
-            epoch.take_workers()
-            lying = {name: inputs[name] for name in lying_in(plan, bound)}
-            epoch.outputs = {name: one for name, one in lying.items() if isinstance(one, StoredOutput)}
-            for one in epoch.outputs.values():
-                one.sink.came = 0
+        lying = {name: inputs[name] for name in lying_in(plan, bound)}
+        outputs = {name: one for name, one in lying.items() if isinstance(one, StoredOutput)}
+        for one in outputs.values():
+            one.sink.came = 0
+        with Epoch(self.workers, self.membership, shares, members) as epoch:
             stored = {name: one.facts() for name, one in lying.items()}
-            epoch.ship(shipment(plan, without), stored, observed=observe is not None)
-            results = epoch.execute(bound, inputs, observe)
-            clean = True
-            return results
-        except RunFailed:
-            clean = True
-            raise
-        finally:
-            self.workers.running = None
-            epoch.leave(clean)
+            epoch.begin(shipment(plan, without), stored, observed=observe is not None)
+            return epoch.execute(bound, inputs, outputs, observe)
 
     def drop(self, lost: Lost) -> None:
         """A worker is not a member any more."""
-        address = self.members[lost.process - 1].address
-        gone = {address: lost.words if address in lost.words else f"{address}: {lost.words}"}
-        gone |= self.workers.lost()
-        for address in gone:
+        gone = {self.members[lost.process - 1].address: lost.words} | self.workers.lost()
+        for address, words in gone.items():
             self.workers.drop(address)
-        self.lost += [Lost(lost.process, words) for words in gone.values()]
+            self.lost.append(Lost(lost.process, words if address in words else f"{address}: {words}"))
         self.members = [member for member in self.members if member.address not in gone]

@@ -20,13 +20,14 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from ....lang.codes import Code
 from ....lang.diagnostics import Diagnostic, RunFailed
 from ....lang.listening import ended
 from ....lang.opening import read_text
 from ....lang.source import Span
+from .wire import Door
 
 _LOCAL: Final = re.compile(r"local(?::([0-9]+))?")
 _MOST_LOCAL: Final = 9999
@@ -48,33 +49,18 @@ class Member:
     port: int
     token: str
     machine: str
-    processor: str
     cores: int
     memory: int | None
     version: str
     is_here: bool = False
 
+    @property
+    def door(self) -> Door:
+        return self.host, self.port, self.token
+
 
 class BadCluster(ValueError):
     """What was given names no cluster."""
-
-
-class Members(Protocol):
-    """What launches workers.  `context`: of connections to them, None if they are not encrypted."""
-
-    @property
-    def context(self) -> ssl.SSLContext | None: ...
-    @property
-    def dashboard(self) -> str:
-        """Its address, empty if there is none."""
-        ...
-
-    def members(self) -> list[Member]: ...
-    def show(self, name: str, run: str, members: Sequence[Member]) -> Callable[[], None]:
-        """On the dashboard, a run of a program that is going on; what is returned takes it back after a loss."""
-        ...
-
-    def close(self) -> None: ...
 
 
 class Membership:
@@ -83,6 +69,7 @@ class Membership:
     def __init__(self, client: Any, owned: Sequence[Any] = ()) -> None:
         self.client, self.owned = client, owned
         self.context: ssl.SSLContext | None = client.security.get_connection_args("client").get("ssl_context")
+        """Of connections to workers, None if they are not encrypted."""
 
     def members(self) -> list[Member]:
         """The workers there are, each with a resident.  RunFailed E710: none, or one without Rho."""
@@ -103,7 +90,8 @@ class Membership:
         return members
 
     def show(self, name: str, run: str, members: Sequence[Member]) -> Callable[[], None]:
-        """As a task on each worker, which ends with the run there."""
+        """A run on the dashboard, as a task on each worker which ends with the run there; what is returned takes it back after a
+        loss."""
         shown: list[Any] = []
         with suppress(Exception):  # what only shows a run does not end it
             for member in members:
@@ -118,6 +106,7 @@ class Membership:
 
     @property
     def dashboard(self) -> str:
+        """Its address, empty if there is none."""
         return self.client.dashboard_link or ""
 
     def close(self) -> None:
@@ -205,7 +194,9 @@ def _started(count: int) -> Membership:
 
 def start_resident(dask_worker: Any) -> dict[str, Any]:
     """In a worker: what its machine is, and the port of its resident, which is started if there is none."""
-    from .resident import Resident, cores, processor
+    from dask.system import CPU_COUNT
+
+    from .resident import Resident
     from .shipping import version
 
     resident = getattr(dask_worker, "_rho_resident", None)
@@ -219,7 +210,7 @@ def start_resident(dask_worker: Any) -> dict[str, Any]:
     memory = dask_worker.memory_manager.memory_limit
     return {
         "host": resident.host, "port": resident.port, "token": resident.token, "machine": socket.gethostname(),
-        "processor": processor(), "cores": cores(), "memory": int(memory) if memory else None, "version": version(),
+        "cores": CPU_COUNT, "memory": int(memory) if memory else None, "version": version(),
     }  # fmt: skip
 
 

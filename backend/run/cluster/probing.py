@@ -17,7 +17,7 @@ from typing import Final
 import numpy as np
 
 from ...devices.tables import Table
-from .wire import Kind, connect
+from .wire import Door, Kind, connect
 
 SIZES: Final = (4096, 1 << 17, 2 << 20)
 """Bytes; above the last one time is in proportion to size."""
@@ -26,9 +26,9 @@ _DIGITS: Final = 2
 """Of a figure, which is no more exact than that."""
 
 
-def link_table(host: str, port: int, token: str, context: ssl.SSLContext | None, process: int = -1) -> Table:
+def link_table(to: Door, context: ssl.SSLContext | None, process: int = -1) -> Table:
     """What messages to a resident take.  Lost: it does not answer."""
-    connection = connect(host, port, process, {"token": token, "as": "home"}, context)
+    connection = connect(to, process, {"as": "home"}, context)
     with closing(connection):
 
         def round_trip(size: int, tries: int) -> int:

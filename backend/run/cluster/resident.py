@@ -11,20 +11,19 @@ from __future__ import annotations
 
 import hmac
 import math
-import os
 import secrets
 import socket
 import ssl
 import threading
 import traceback
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Final
 
 from ....lang.diagnostics import RunFailed
-from ....lang.opening import read_text
 from ...graph import BoundGraph
 from ...schedule.plan.describe import label
 from ...schedule.plan.model import Plan
@@ -40,12 +39,10 @@ from .holding import Held, holds_of
 from .journal import Journal
 from .probing import link_table
 from .shares import HOME, Process, Shares
-from .shipping import Unfit, failure_facts, unpacked
+from .shipping import failure_facts, unpacked
 from .sights import sight
 from .wire import Connection, Kind, Lost, Message, connect
 
-_MOST_BYTES: Final = 16 << 20
-"""Of what the system says of its processors."""
 MOST_PROGRAMS: Final = 16
 PATIENT: Final = 0.2
 """Seconds in which a run is to hear that it is over, before its thread is interrupted."""
@@ -104,22 +101,21 @@ class Resident:
     def enter(self, visit: Visit) -> None:
         with self.change:
             self.line.append(visit)
-            first = self.line[0] is visit
-        if first:
+            first = self.line[0]
+        if first is visit:
             visit.granted()
 
     def leave(self, visit: Visit) -> None:
         with self.change:
-            first = self.line[:1] == [visit]
-            if visit in self.line:
-                self.line.remove(visit)
-            following = self.line[0] if first and self.line else None
-        if following is not None:
-            following.granted()
+            was_first = self.line[:1] == [visit]
+            self.line = [one for one in self.line if one is not visit]
+            following = self.line[:1] if was_first else []
+        for one in following:
+            one.granted()
 
     def peer(self, run: WorkersRun, process: int) -> Connection:
         """The connection that another worker has made for a run.  Lost: it has not."""
-        key = str(run.facts["run"]), process
+        key = run.name, process
         with self.change:
             if not self.change.wait_for(lambda: run.ended or key in self.peers, MEETING) or run.ended:
                 raise Lost(process, "it has not come")
@@ -128,13 +124,10 @@ class Resident:
     def progress(self, run: str, every: float = 1.0) -> Iterator[dict[str, Any]]:
         """What the queues of a run are at, each second, and then that it has ended here."""
 
-        def going_on() -> WorkersRun | None:
-            return self.running if self.running is not None and self.running.facts["run"] == run else None
-
-        while (running := going_on()) is not None:
+        while (running := self.running) is not None and running.name == run:
             yield {"at": running.at(), "ended": False}
             with self.change:
-                self.change.wait_for(lambda: going_on() is None, every)
+                self.change.wait_for(lambda: self.running is not running, every)
         yield {"at": [], "ended": True}
 
     def keep(self, digest: str, program: tuple[Plan, BoundGraph]) -> None:
@@ -151,6 +144,8 @@ class Visit:
     resident: Resident
     connection: Connection
     run: WorkersRun | None = None
+    lease: int = 0
+    """The number of the question of which the answer is that this home has the resident."""
 
     def serve(self) -> None:
         try:
@@ -160,111 +155,100 @@ class Visit:
             pass
         finally:
             self.connection.close()
-            if self.run is not None:
-                self.run.end()
-            self.resident.leave(self)
+            self.release()
 
-    def granted(self) -> None:
-        with suppress(Lost):
-            self.connection.send(Kind.GRANTED, self.resident.held.facts())
+    def release(self) -> None:
+        if self.run is not None:
+            self.run.end()
+            self.run = None
+        self.resident.leave(self)
 
     def heed(self, message: Message) -> None:
-        facts = message.facts
+        facts, run = message.facts, self.run
         match message.kind:
             case Kind.PING:
                 self.connection.send(Kind.PONG)
-            case Kind.SEE:
-                threading.Thread(target=self.see, args=(facts,), daemon=True).start()
-            case Kind.MEASURE:
-                self.connection.send(Kind.MEASURED, self.measured(*facts["to"]))
             case Kind.LEASE:
+                self.lease = facts["asked"]
                 self.resident.enter(self)
-            case Kind.RELEASE:
-                if self.run is not None:
-                    self.run.end()
-                    self.run = None
-                self.resident.leave(self)
-            case Kind.LOAD:
-                threading.Thread(target=self.load, args=(facts,), daemon=True).start()
+            case Kind.LOAD | Kind.MEASURE | Kind.SEE:
+                threading.Thread(target=self.consider, args=(message,), daemon=True).start()
+            case Kind.REST:
+                self.answer(facts["asked"], {"idle": True, "sent": 0, "received": 0} if run is None else run.crossing.state())
             case Kind.RUN:
-                if self.run is not None:
-                    self.run.end()
-                program = self.resident.programs.get(facts["digest"])
-                if program is None:
-                    self.connection.send(Kind.REFUSED, {"because": "the program is not known any more"})
-                    return
-                self.resident.programs.move_to_end(facts["digest"])
-                if self.resident.held.program != facts["digest"]:
-                    self.resident.held = Held(facts["digest"])
-                self.run = WorkersRun(self.resident, self.connection, facts, *program)
-                self.resident.running = self.run
+                self.run = self.resident.running = WorkersRun(self.resident, self.connection, facts)
                 self.run.thread.start()
-            case Kind.DATA | Kind.FENCE | Kind.DROP if self.run is not None and self.run.is_of(message):
-                self.run.crossing.take(message)
-            case Kind.ASK:
-                state = {"idle": True, "sent": 0, "received": 0} if self.run is None else self.run.crossing.state()
-                self.connection.send(Kind.STATE, {"asked": facts["asked"], **state})
-            case Kind.STOP if self.run is not None and self.run.is_of(message):
-                self.run.crossing.halt()
+            case Kind.RELEASE:
+                self.release()
+            case Kind.DATA | Kind.FENCE | Kind.DROP if run is not None and facts["run"] == run.name:
+                run.crossing.take(message)
+            case Kind.STOP if run is not None and facts["run"] == run.name:
+                run.crossing.halt()
             case _:
                 pass
 
-    def see(self, facts: dict[str, Any]) -> None:
-        inputs = [one for one in map(from_facts, facts["inputs"]) if isinstance(one, StoredInput)]
+    def answer(self, asked: int, facts: Mapping[str, Any]) -> None:
         with suppress(Lost):
-            self.connection.send(Kind.SEEN, {"asked": facts["asked"], **sight(inputs, facts["marks"], probe=facts["probe"])})
+            self.connection.send(Kind.ANSWER, {**facts, "asked": asked})
 
-    def measured(self, host: str, port: int, token: str) -> dict[str, Any]:
+    def granted(self) -> None:
+        self.answer(self.lease, {"programs": [*self.resident.programs], **self.resident.held.facts()})
+
+    def consider(self, message: Message) -> None:
+        """Answer a question that takes a while."""
+        said: dict[str, Any] = {}
+        facts = message.facts
         try:
-            return {"ns": link_table(host, port, token, self.resident.connecting).ns}
+            match message.kind:
+                case Kind.LOAD:
+                    self.resident.keep(facts["digest"], unpacked(facts))
+                case Kind.MEASURE:
+                    said = {"ns": link_table(facts["to"], self.resident.connecting).ns}
+                case Kind.SEE:
+                    inputs = [one for one in map(from_facts, facts["inputs"]) if isinstance(one, StoredInput)]
+                    said = sight(inputs, facts["marks"], probe=facts["probe"])
         except Lost as lost:
-            return {"words": lost.words}
-
-    def load(self, facts: dict[str, Any]) -> None:
-        try:
-            if facts["digest"] not in self.resident.programs:
-                self.resident.keep(facts["digest"], unpacked(facts))
-            answer = Kind.READY, {"digest": facts["digest"]}
-        except Unfit as error:
-            answer = Kind.REFUSED, {"because": str(error)}
+            said = {"words": lost.words}
         except Exception as error:
-            answer = Kind.REFUSED, {"because": _named(error), "trace": traceback.format_exc()}
-        with suppress(Lost):
-            self.connection.send(*answer)
+            said = _fault(error)
+        self.answer(facts["asked"], said)
 
 
-def _named(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}"
+def _fault(error: BaseException) -> dict[str, str]:
+    """What is a mistake in Rho."""
+    return {"fault": f"{type(error).__name__}: {error}", "trace": traceback.format_exc()}
 
 
 @dataclass(slots=True, eq=False)
 class WorkersRun:
-    """The part of a run that this process has."""
+    """The part of a run that this process has.  `facts`: as home's `Kind.RUN` has them."""
 
     resident: Resident
     home: Connection
     facts: dict[str, Any]
-    plan: Plan
-    bound: BoundGraph
     links: dict[Process, Connection] = field(default_factory=dict)
+    name: str = field(init=False)
+    plan: Plan = field(init=False)
+    bound: BoundGraph = field(init=False)
     crossing: Crossing = field(init=False)
-    ended: bool = False
     thread: threading.Thread = field(init=False)
+    ended: bool = False
     journal: Journal | None = None
     machines: list[Machine] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        where = {DeviceId(device): Process(process) for device, process in self.facts["where"].items()}
+        facts = self.facts
+        self.name, digest = facts["run"], facts["digest"]
+        self.resident.programs.move_to_end(digest)
+        self.plan, self.bound = self.resident.programs[digest]
+        if self.resident.held.program != digest:
+            self.resident.held = Held(digest)
         self.links[HOME] = self.home
-        me = Process(self.facts["me"])
-        shares = Shares(self.plan, where)
-        links, holds = self.links, holds_of(self.facts["holds"])
-        self.crossing = Crossing(shares, me, self.facts["run"], links, self.failed, self.resident.held, holds)
-        self.journal = Journal(shares) if self.facts["observed"] else None
+        shares = Shares(self.plan, {DeviceId(device): Process(process) for device, process in facts["where"].items()})
+        held, holds = self.resident.held, holds_of(facts["holds"])
+        self.crossing = Crossing(shares, Process(facts["me"]), self.name, self.links, self.failed, held, holds)
+        self.journal = Journal(shares) if facts["observed"] else None
         self.thread = threading.Thread(target=self.take_part, name="rho run", daemon=True)
-
-    def is_of(self, message: Message) -> bool:
-        return bool(message.facts.get("run") == self.facts["run"])
 
     def at(self) -> list[str]:
         """The phases that its queues are at."""
@@ -277,7 +261,9 @@ class WorkersRun:
             self.ended = True
             self.resident.change.notify_all()
         self.crossing.halt(Lost(HOME, "home is gone"))
-        self.close()
+        for process, link in self.links.items():
+            if process != HOME:
+                link.close()
         self.thread.join(PATIENT)
         for _ in range(_INTERRUPTS):
             if not self.thread.is_alive():
@@ -285,55 +271,47 @@ class WorkersRun:
             interrupt([self.thread])
             self.thread.join(PATIENT)
 
-    def close(self) -> None:
-        for process, link in self.links.items():
-            if process != HOME:
-                link.close()
+    def tell(self, kind: Kind, facts: Mapping[str, Any] = MappingProxyType({}), arrays: Sequence[Any] = ()) -> None:
+        if not self.ended:
+            with suppress(Lost):
+                self.home.send(kind, {**facts, "run": self.name}, arrays)
 
     def take_part(self) -> None:
         WATCHER.set(self.machines.append)
         try:
-            self.work()
+            self.meet()
+            inputs = {name: from_facts(facts) for name, facts in self.facts["inputs"].items()}
+            backends = self.crossing.backends()
+            execute_plan(self.plan, self.bound, inputs, backends, self.journal, pace=Pace.THREADS, others=self.crossing)
+            written = {name: one.sink.came for name, one in inputs.items() if isinstance(one, StoredOutput) and one.sink.came}
+            if self.journal is None:
+                self.tell(Kind.DONE, {"written": written} if written else {})
+            else:
+                self.tell(Kind.DONE, {"written": written, "span": self.journal.span}, [self.journal.rows()])
+        except RunFailed as failure:
+            start, queue = min(self.crossing.failures, default=((0,), 0))
+            self.tell(Kind.DONE, {"failure": failure_facts(failure), "start": start, "queue": queue})
+        except Lost as lost:
+            self.tell(Kind.LOST, {"lost": lost.process, "words": lost.words})
+        except BaseException as error:
+            self.tell(Kind.DONE, _fault(error))
         finally:
             with self.resident.change:
                 if self.resident.running is self:
                     self.resident.running = None
                 self.resident.change.notify_all()
 
-    def work(self) -> None:
-        said: dict[str, Any] = {"run": self.facts["run"]}
-        try:
-            self.meet()
-            inputs = {name: from_facts(facts) for name, facts in self.facts["inputs"].items()}
-            backends = self.crossing.backends()
-            execute_plan(self.plan, self.bound, inputs, backends, self.journal, pace=Pace.THREADS, others=self.crossing)
-            outputs = {name: one.sink.came for name, one in inputs.items() if isinstance(one, StoredOutput) and one.sink.came}
-            said |= {"written": outputs} if outputs else {}
-            if self.journal is not None:
-                self.home.send(Kind.TIMES, {"run": self.facts["run"], "span": self.journal.span}, [self.journal.rows()])
-        except RunFailed as failure:
-            start, queue = min(self.crossing.failures, default=((0,), 0))
-            said |= {"failure": failure_facts(failure), "start": start, "queue": queue}
-        except Lost as lost:
-            said |= {"lost": lost.process, "words": lost.words}
-        except BaseException as error:
-            said |= {"fault": _named(error), "trace": traceback.format_exc()}
-        if not self.ended:
-            with suppress(Lost):
-                self.home.send(Kind.LOST if "lost" in said else Kind.DONE, said)
-
     def meet(self) -> None:
         """Connections to the other workers of the run: each makes those to the ones before it."""
-        me, run = self.crossing.me, self.facts["run"]
-        for text, (host, port, token) in self.facts["peers"].items():
+        me = self.crossing.me
+        for text, door in self.facts["peers"].items():
             process = Process(int(text))
-            if process < me:
-                hello = {"token": token, "as": "worker", "run": run, "from": me}
-                made = connect(host, port, process, hello, self.resident.connecting)
-            elif process > me:
-                made = self.resident.peer(self, process)
-            else:
+            if process == me:
                 continue
+            if process < me:
+                made = connect(door, process, {"as": "worker", "run": self.name, "from": me}, self.resident.connecting)
+            else:
+                made = self.resident.peer(self, process)
             made.process, made.patience = process, math.inf  # home judges who is alive
             self.links[process] = made
             threading.Thread(target=self.listen, args=(made,), daemon=True).start()
@@ -343,24 +321,7 @@ class WorkersRun:
             while True:
                 self.crossing.take(link.receive())
         except Exception as error:
-            if not self.ended:
-                words = error.words if isinstance(error, Lost) else repr(error)
-                with suppress(Lost):
-                    self.home.send(Kind.LOST, {"run": self.facts["run"], "lost": link.process, "words": words})
+            self.tell(Kind.LOST, {"lost": link.process, "words": error.words if isinstance(error, Lost) else repr(error)})
 
     def failed(self) -> None:
-        with suppress(Lost):
-            self.home.send(Kind.FAILED, {"run": self.facts["run"]})
-
-
-def processor() -> str:
-    with suppress(OSError, ValueError):
-        for line in read_text("/proc/cpuinfo", _MOST_BYTES).splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return "processor"
-
-
-def cores() -> int:
-    affinity = getattr(os, "sched_getaffinity", None)
-    return len(affinity(0)) if affinity else os.cpu_count() or 1
+        self.tell(Kind.FAILED)

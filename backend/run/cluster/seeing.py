@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from ....lang import temporaries
 from ...devices.tables import Table
 from ..files.stored import Mark, StoredInput, mark_of
-from .shares import Process
 from .sights import HERE, sight
 from .wire import Kind, Lost
 
@@ -56,20 +55,17 @@ def _seen(
 ) -> tuple[dict[str, StoredInput], set[str]]:  # fmt: skip
     if not inputs and not written:
         return {}, set()
-    asked, numbered = secrets.token_hex(8), [*enumerate(cluster.members, 1)]
-    probed = {HERE, *(member.address for member in cluster.members)} <= cluster.reading.keys()
-    facts = {"asked": asked, "inputs": [one.facts() for one in inputs.values()], "probe": not probed}
-    facts["marks"] = [*written.values()]
+    addresses = [HERE, *(member.address for member in cluster.members)]
+    probe = not {*addresses} <= cluster.reading.keys()
+    marks = [*written.values()]
+    facts = {"inputs": [one.facts() for one in inputs.values()], "marks": marks, "probe": probe}
     try:
-        workers = [cluster.workers.connect(member, Process(at)) for at, member in numbered]
-        for worker in workers:
-            worker.connection.send(Kind.SEE, facts)
-        own = sight([*inputs.values()], [*written.values()], probe=not probed)
-        cluster.workers.wait(workers, lambda one: one.sight.get("asked") == asked)
+        sights = cluster.workers.ask(cluster.connected(), Kind.SEE, facts)
     except Lost:
         return {}, set()
-    sights = {HERE: own} | {worker.member.address: worker.sight for worker in workers}
-    same = {name: one for at, (name, one) in enumerate(inputs.items()) if all(found["same"][at] for found in sights.values())}
-    if same and not probed:
-        cluster.reading = {name: Table(tuple(found["size"]), tuple(found["ns"])) for name, found in sights.items() if found["ns"]}
-    return same, {folder for at, folder in enumerate(written) if all(found["there"][at] for found in sights.values())}
+    sights.insert(0, sight([*inputs.values()], marks, probe=probe))
+    same = {name: one for at, (name, one) in enumerate(inputs.items()) if all(found["same"][at] for found in sights)}
+    if same and probe:
+        read = zip(addresses, sights, strict=True)
+        cluster.reading = {address: Table(tuple(found["size"]), tuple(found["ns"])) for address, found in read if found["ns"]}
+    return same, {folder for at, folder in enumerate(written) if all(found["there"][at] for found in sights)}

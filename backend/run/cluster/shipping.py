@@ -36,10 +36,6 @@ _SHIPPED: Final[deque[tuple[Plan, dict[str, Any]]]] = deque(maxlen=16)
 _ROOMS: Final = ("lang", "typechecker", "backend", "stdlib")
 
 
-class Unfit(Exception):
-    """What was sent cannot be run here; the message says why."""
-
-
 @cache
 def version() -> str:
     """Of the text of Rho, so that both ends know whether they are the same."""
@@ -73,11 +69,8 @@ def shipment(plan: Plan, without: Collection[str]) -> dict[str, Any]:
 
 
 def unpacked(facts: Mapping[str, Any]) -> tuple[Plan, BoundGraph]:
-    """Unfit: no plan, or not one of its program."""
-    try:
-        plan = decode_plan(facts["plan"])
-    except PlanFormatError as error:
-        raise Unfit(f"the plan is not valid: {error}") from None
+    """PlanFormatError: no plan, or not one of its program."""
+    plan = decode_plan(facts["plan"])
     main, *others = [Source(file.name, file.text) for file in plan.program]
     texts = {source.name: source for source in others}
 
@@ -86,7 +79,7 @@ def unpacked(facts: Mapping[str, Any]) -> tuple[Plan, BoundGraph]:
 
     core = check(main, load_module=load).core
     if core is None:
-        raise Unfit("the program is rejected here")
+        raise PlanFormatError("the program is rejected here")
     without = frozenset(facts["without"])
     graph = optimise(lower(core), without)
     sizes = dict(plan.sizes)
@@ -95,7 +88,7 @@ def unpacked(facts: Mapping[str, Any]) -> tuple[Plan, BoundGraph]:
     bound = settle(bind(graph, {v: sizes[v.name] for v in wanted if not v.is_runtime and v.name in sizes}), without)
     faults = check_plan(plan, bound)
     if faults:
-        raise Unfit(f"the plan is not one of the program: {faults[0].message}")
+        raise PlanFormatError(f"the plan is not one of the program: {faults[0].message}")
     return plan, bound
 
 

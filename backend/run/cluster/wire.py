@@ -19,7 +19,7 @@ from contextlib import suppress
 from enum import IntEnum
 from threading import Lock
 from time import monotonic
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -28,6 +28,8 @@ LARGEST_FACTS: Final = 128 << 20
 PATIENCE: Final = 8.0
 """Seconds of silence after which the other end is taken for dead: `home` says something every `PULSE` seconds."""
 PULSE: Final = 1.0
+Door: TypeAlias = tuple[str, int, str]
+"""The host and port of a resident, and the token that it lets in."""
 _ELEMENTS: Final = frozenset("?bBhHiIlLqQefdgFDGU")
 
 
@@ -37,27 +39,21 @@ class Kind(IntEnum):
     HELLO = 1  # a process that may come in: its token, and as what
     PING = 2  # also to see how long this takes
     PONG = 3
-    LEASE = 4  # home wants this worker for itself
-    GRANTED = 5
-    RELEASE = 6
-    LOAD = 7  # a program with its plan
-    READY = 8
-    REFUSED = 9
+    LEASE = 4  # a question: home wants this worker for itself; what is there of programs and values?
+    LOAD = 5  # a question: a program with its plan
+    MEASURE = 6  # a question: how long do messages to another worker take?
+    SEE = 7  # a question: are these files the same to you, and how quickly do you read them?
+    REST = 8  # a question: is everything at rest?
+    ANSWER = 9  # to a question, by its number
     RUN = 10
     DATA = 11  # arrays of a transfer
     FENCE = 12  # a queue has come to a fence
-    FAILED = 13  # a queue ended by a failure of the program
-    ASK = 14  # is everything at rest?
-    STATE = 15
+    DROP = 13  # what is held of a transfer: it has another value now
+    FAILED = 14  # a queue ended by a failure of the program
+    LOST = 15  # another worker does not answer
     STOP = 16  # let no queue go on
-    DONE = 17
-    LOST = 18  # another worker does not answer
-    MEASURE = 19  # probe another worker
-    MEASURED = 20
-    TIMES = 21  # when the steps of a run took place, before it is done
-    DROP = 22  # what is held of a transfer: it has another value now
-    SEE = 23  # are these files the same to you, and how quickly do you read them?
-    SEEN = 24
+    DONE = 17  # with when the steps took place, if home observes the run
+    RELEASE = 18
 
 
 class Message(NamedTuple):
@@ -95,33 +91,27 @@ class Connection:
         if whole:
             said["arrays"] = [[array.dtype.str, array.shape] for array in whole]
         text = json.dumps(said, separators=(",", ":")).encode() if said else b""
+        head = _HEAD.pack(kind, len(text), sum(array.nbytes for array in whole))
         with self._writing:
-            self._write(_HEAD.pack(kind, len(text), sum(array.nbytes for array in whole)) + text)
-            for array in whole:
-                if array.nbytes:
-                    self._write(bytes_of(array))
+            for data in (memoryview(head + text), *map(bytes_of, whole)):
+                self._move("send", self._writable, data)
 
     def receive(self) -> Message:
         """Lost: nothing comes any more."""
-        head = bytearray(_HEAD.size)
-        self._read(memoryview(head))
-        number, length, size = _HEAD.unpack(head)
-        if length > LARGEST_FACTS:
-            raise Lost(self.process, "it sent something that is not a message")
-        text = bytearray(length)
-        self._read(memoryview(text))
+        number, length, size = _HEAD.unpack(self._read(bytearray(_HEAD.size)))
         try:
-            facts = json.loads(text) if length else {}
+            if length > LARGEST_FACTS:
+                raise ValueError(length)
+            facts = json.loads(self._read(bytearray(length))) if length else {}
             arrays = [_room(*one) for one in facts.pop("arrays", ())]
-            kind = Kind(number)
+            if sum(array.nbytes for array in arrays) != size:
+                raise ValueError(size)
+            message = Message(Kind(number), facts, arrays)
         except (ValueError, TypeError, AttributeError):
             raise Lost(self.process, "it sent something that is not a message") from None
-        if sum(array.nbytes for array in arrays) != size:
-            raise Lost(self.process, "it sent something that is not a message")
         for array in arrays:
-            if array.nbytes:
-                self._read(bytes_of(array))
-        return Message(kind, facts, arrays)
+            self._move("recv_into", self._readable, bytes_of(array))
+        return message
 
     def close(self) -> None:
         """Who waits for this connection is told that it is lost."""
@@ -133,35 +123,24 @@ class Connection:
 
     # ------------------------------------------------------------------------------------------------
 
-    def _write(self, data: Any) -> None:
-        left = memoryview(data)
+    def _read(self, room: bytearray) -> bytearray:
+        self._move("recv_into", self._readable, memoryview(room))
+        return room
+
+    def _move(self, call: str, ready: Any, left: memoryview) -> None:
+        """Send all of these bytes, or receive as many."""
         while left:
-            count = self._try("send", left)
-            if count is None:
-                self._wait(self._writable)
-            else:
-                left = left[count:]
-
-    def _read(self, room: memoryview) -> None:
-        while room:
-            count = self._try("recv_into", room)
-            if count is None:
-                self._wait(self._readable)
-            elif count == 0:
+            try:
+                with self._socket:
+                    count: int = getattr(self.sock, call)(left)
+            except (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError):
+                self._wait(ready)
+                continue
+            except (OSError, ValueError) as error:
+                raise Lost(self.process, getattr(error, "strerror", None) or "the connection ended") from None
+            if count == 0:
                 raise Lost(self.process, "the connection ended")
-            else:
-                room = room[count:]
-
-    def _try(self, call: str, data: memoryview) -> int | None:
-        """How many bytes went; None if it would take waiting."""
-        try:
-            with self._socket:
-                count: int = getattr(self.sock, call)(data)
-                return count
-        except (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError):
-            return None
-        except (OSError, ValueError) as error:
-            raise Lost(self.process, getattr(error, "strerror", None) or "the connection ended") from None
+            left = left[count:]
 
     def _wait(self, ready: Any) -> None:
         until = monotonic() + self.patience
@@ -184,9 +163,10 @@ def _room(dtype: str, shape: Sequence[int]) -> Any:
 
 
 def connect(
-    host: str, port: int, process: int, hello: Mapping[str, Any], context: ssl.SSLContext | None, timeout: float = 10.0
+    to: Door, process: int, hello: Mapping[str, Any], context: ssl.SSLContext | None, timeout: float = 10.0
 ) -> Connection:  # fmt: skip
-    """A connection to a worker's port.  Lost: there is none."""
+    """A connection to a resident.  Lost: there is none."""
+    host, port, token = to
     try:
         sock = socket.create_connection((host, port), timeout)
         if context is not None:
@@ -194,5 +174,5 @@ def connect(
     except OSError as error:
         raise Lost(process, f"{host}:{port} does not answer ({error.strerror or error})") from None
     made = Connection(sock, process)
-    made.send(Kind.HELLO, hello)
+    made.send(Kind.HELLO, {"token": token, **hello})
     return made

@@ -10,8 +10,10 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import count
 from time import sleep
-from typing import Any, Protocol
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 from ....lang.listening import LISTENING
 from .journal import Seen
@@ -20,12 +22,15 @@ from .shares import Process
 from .shipping import require_same
 from .wire import PULSE, Connection, Kind, Lost, Message, connect
 
+if TYPE_CHECKING:
+    from .epoch import Epoch
+
 
 class WorkerFault(Exception):
     """A worker reports what is a mistake in Rho; its own trace is a note of it, which reports of bugs have."""
 
-    def __init__(self, address: str, what: str, facts: Mapping[str, Any]) -> None:
-        super().__init__(f"worker {address} {what}")
+    def __init__(self, address: str, facts: Mapping[str, Any]) -> None:
+        super().__init__(f"worker {address} failed: {facts['fault']}")
         if "trace" in facts:
             self.add_note(f"on {address}:\n{facts['trace']}")
 
@@ -38,13 +43,8 @@ class Worker:
     process: Process
     every: Workers
     connection: Connection
-    granted: bool = False
-    held: dict[str, Any] = field(default_factory=dict)
-    """What it says it holds (`holding`)."""
-    programs: set[str] = field(default_factory=set)
-    refused: dict[str, Any] = field(default_factory=dict)
-    state: dict[str, Any] = field(default_factory=dict)
-    sight: dict[str, Any] = field(default_factory=dict)
+    answers: dict[int, dict[str, Any]] = field(default_factory=dict)
+    """To questions, by their numbers."""
     done: dict[str, Any] | None = None
     lost: Lost | None = None
     seen: Seen = field(default_factory=Seen)
@@ -73,19 +73,6 @@ class Worker:
                 sleep(PULSE)
 
 
-class Run(Protocol):
-    """A run that workers take part in, and hears what they say of it."""
-
-    name: str
-    workers: list[Worker]
-
-    def heed(self, worker: Worker, message: Message) -> None: ...
-
-    def miss(self, lost: Lost) -> None: ...
-
-    def show(self) -> None: ...
-
-
 class Workers:
     """All that home is connected to, by their addresses.  `change` guards what they have said."""
 
@@ -94,7 +81,9 @@ class Workers:
         self.context = context
         self.change = threading.Condition()
         self.connected: dict[str, Worker] = {}
-        self.running: Run | None = None
+        self.running: Epoch | None = None
+        """Hears what workers say of it."""
+        self.questions = count()
 
     def connect(self, member: Member, process: Process) -> Worker:
         """The worker of a member, connected to.  Lost."""
@@ -103,8 +92,7 @@ class Workers:
             found.process = found.connection.process = process
             return found
         require_same(member.address, member.version)
-        hello = {"token": member.token, "as": "home"}
-        made = Worker(member, process, self, connect(member.host, member.port, process, hello, self.context))
+        made = Worker(member, process, self, connect(member.door, process, {"as": "home"}, self.context))
         self.connected[member.address] = made
         made.begin()
         return made
@@ -122,57 +110,44 @@ class Workers:
         """The addresses of those that do not answer, and why."""
         return {address: worker.lost.words for address, worker in self.connected.items() if worker.lost is not None}
 
+    def ask(
+        self, workers: Sequence[Worker], question: Kind, facts: Mapping[str, Any] = MappingProxyType({})
+    ) -> list[dict[str, Any]]:  # fmt: skip
+        """What each answers.  Lost: one of them is."""
+        asked = next(self.questions)
+        for worker in workers:
+            worker.connection.send(question, {**facts, "asked": asked})
+        self.wait(workers, lambda one: asked in one.answers)
+        said = [worker.answers.pop(asked) for worker in workers]
+        for worker, answer in zip(workers, said, strict=True):
+            if "fault" in answer:
+                raise WorkerFault(worker.member.address, answer)
+        return said
+
     def heed(self, worker: Worker, message: Message) -> None:
         run = self.running
-        current = run is not None and message.facts.get("run") == run.name
-        if message.kind not in (Kind.DATA, Kind.FENCE):
-            self.note(worker, message, current)
-        if run is not None and current:
+        if message.kind is Kind.ANSWER:
+            with self.change:
+                worker.answers[message.facts["asked"]] = message.facts
+                self.change.notify_all()
+        elif run is not None and message.facts.get("run") == run.name:
             run.heed(worker, message)
-
-    def note(self, worker: Worker, message: Message, current: bool) -> None:
-        """What a worker says of itself; `current`: of the run that runs."""
-        facts = message.facts
-        with self.change:
-            match message.kind:
-                case Kind.GRANTED:
-                    worker.granted, worker.held = True, facts
-                case Kind.READY:
-                    worker.programs.add(facts["digest"])
-                case Kind.REFUSED:
-                    worker.refused = facts
-                case Kind.STATE:
-                    worker.state = facts
-                case Kind.SEEN:
-                    worker.sight = facts
-                case Kind.TIMES if current:
-                    worker.seen.has_ended(facts, message.arrays)
-                case Kind.DONE if current:
-                    worker.done = facts
-            self.change.notify_all()
 
     def miss(self, worker: Worker, lost: Lost) -> None:
         """A worker does not answer."""
         with self.change:
-            if worker.lost is None:
-                address = worker.member.address
-                words = lost.words if address in lost.words else f"{address}: {lost.words}"
-                worker.lost = Lost(worker.process, words)
+            worker.lost = worker.lost or Lost(worker.process, lost.words)
             self.change.notify_all()
         worker.connection.close()
         run = self.running
         if run is not None and worker in run.workers:
-            run.miss(worker.lost)
+            run.crossing.halt(worker.lost)
 
     def wait(self, workers: Sequence[Worker], ready: Callable[[Worker], bool]) -> None:
         """Until all are.  Lost: one of them is."""
         with self.change:
-            while True:
+            while not all(map(ready, workers)):
                 for worker in workers:
                     if worker.lost is not None:
                         raise worker.lost
-                    if worker.refused:
-                        raise WorkerFault(worker.member.address, f"refuses it: {worker.refused['because']}", worker.refused)
-                if all(map(ready, workers)):
-                    return
                 self.change.wait(LISTENING)
