@@ -23,6 +23,7 @@ from ...typechecker import core as c
 from ...typechecker import core_blocks
 from ...typechecker.core import ValueId
 from ...typechecker.core_blocks import Block, Core
+from ...typechecker.core_walk import blocks_of
 from ...typechecker.elements import Kind
 from ...typechecker.sizes import Size, SizeVariable
 from ..run.binding import bind_sizes, broken_guard
@@ -67,19 +68,8 @@ def nesting(block: Block) -> int:
         current, depth = pending.pop()
         deepest = max(deepest, depth)
         for op in current.ops:
-            pending += [(inner, depth + 1) for inner in inner_blocks(op)]
+            pending += [(inner, depth + 1) for inner in blocks_of(op)]
     return deepest
-
-
-def inner_blocks(op: core_blocks.Op) -> tuple[Block, ...]:
-    match op:
-        case core_blocks.Fold() | core_blocks.FoldScan() | core_blocks.Lift():
-            return (op.body,)
-        case core_blocks.Loop():
-            return (op.body,) if op.until is None else (op.body, op.until)
-        case core_blocks.Branch():
-            return op.then, op.otherwise
-    return ()
 
 
 class Machine:

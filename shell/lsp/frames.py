@@ -10,14 +10,13 @@ Neighbours: `hints` (who shows them), `typechecker.core`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import fields
 from typing import Final
 
 from ...lang.source import Source, Span
 from ...lang.spelling import spell
 from ...typechecker.core import Reduce, Scalar, Scan
-from ...typechecker.core_blocks import Block, Core, Lift, Op
+from ...typechecker.core_blocks import Core, Lift, Op
+from ...typechecker.core_walk import all_ops
 from ...typechecker.size_text import show_short
 from ...typechecker.sizes import Size
 from .documents import Document
@@ -31,7 +30,7 @@ def frames(document: Document) -> dict[Span, str]:
     if core is None:
         return {}
     found: dict[Span, set[str]] = {}
-    for op in _ops(core.block):
+    for op in all_ops(core.block.ops):
         value = op.results[0] if isinstance(op, Lift) and op.results else op.result if isinstance(op, _DIRECT) else None
         span = None if value is None else core.spans.get(value)
         if span is None or span.file != document.name:
@@ -69,14 +68,3 @@ def _direct_frame(core: Core, op: Op, written: str) -> tuple[Size, ...]:
         return ()
     inside = max(cells) - isinstance(op, Reduce)
     return shape[: max(0, len(shape) - inside)]
-
-
-def _ops(block: Block) -> Iterator[Op]:
-    """Every op of a block and of the blocks inside it."""
-    pending = [block]
-    while pending:
-        for op in pending.pop().ops:
-            yield op
-            values = [getattr(op, field.name) for field in fields(op)]
-            pending += [value for value in values if isinstance(value, Block)]
-            pending += [part for value in values if isinstance(value, tuple) for part in value if isinstance(part, Block)]

@@ -1,7 +1,7 @@
 """Typing glyphs: a backtick and a name or key becomes the glyph as soon as what follows shows where it ends.
 
 `` `iota `` and a blank gives `⍳` (the blank is used up), `` `iota( `` gives `⍳(`, `` `[ `` gives `←` at once.
-Neighbours: `lang.spelling` (what the spellings mean), `completing` (offers them).
+Neighbours: `repl.glyphs` (what is typed becomes), `completing` (offers spellings).
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import string
 
 from ...lang.lexer import in_prose
 from ...lang.primitives import glyph_of
+from ..repl.glyphs import replacement
 from .documents import Document
 from .places import Position, Range, TextEdit
 
@@ -18,7 +19,6 @@ TRIGGERS = tuple(" \n" + string.punctuation + string.digits)
 """What may end a spelling."""
 
 _SPELLING = re.compile(r"`([A-Za-z]+|[^\sA-Za-z])")
-_LAST = re.compile(r"`([A-Za-z]*)$")
 
 
 def on_type(document: Document, position: Position, typed: str) -> list[TextEdit]:
@@ -31,19 +31,8 @@ def on_type(document: Document, position: Position, typed: str) -> list[TextEdit
     end = offset - start
     if end < 1 or line[end - 1] != typed:
         return []
-    found = _LAST.search(line[: end - 1])
-    if found is None or in_prose(line, found.start()):
-        return []
-    letters, last = found.group(1), end - 1
-    if letters:
-        glyph = glyph_of(letters)
-        last += typed == " "
-    else:
-        glyph = glyph_of(typed) if typed not in " -`" else None  # `-5 is ¯5, and `` may go on as a name
-        last = end
-    if glyph is None:
-        return []
-    return [_edit(document, start + found.start(), start + last, glyph)]
+    found = replacement(line[:end], "`")
+    return [] if found is None else [_edit(document, offset - found.length, offset, found.text)]
 
 
 def _whole_line(document: Document, number: int) -> list[TextEdit]:

@@ -12,12 +12,13 @@ from ...lang.codes import Code
 from ...lang.diagnostics import Label
 from ...lang.source import Span
 from ..core_blocks import Block, Branch
+from ..core_walk import defined_sizes
 from ..display import show_type
 from ..elements import Element, held, promote
 from ..operands import Operand, Value, is_poisoned, leaves
 from ..sizes import Size, SizeVariable, capacity, maximum, variable
 from ..types import ArrayType
-from .blocks import defined_sizes, extend
+from .blocks import extend
 from .context import Context, rebuild, same_structure
 from .values import cast
 
@@ -45,7 +46,7 @@ def branch(
 
     first_block, first_cast = extend(ctx, first_block, lambda: converted(first), span)
     second_block, second_cast = extend(ctx, second_block, lambda: converted(second), span)
-    local = defined_sizes(first_block.ops) | defined_sizes(second_block.ops)
+    local = frozenset({size for op in (*first_block.ops, *second_block.ops) for size in defined_sizes(op)})
     sizes: list[tuple[SizeVariable, Size, Size]] = []
     types: list[ArrayType] = []
     for a, b, element in zip(first_cast, second_cast, joint, strict=True):

@@ -13,11 +13,11 @@ from ...lang.codes import Code
 from ...lang.source import Span
 from ..agreement import agree
 from ..core_blocks import Lift
+from ..core_walk import defined_sizes
 from ..elements import Element, Kind, held, strong
 from ..operands import EnclosedOperand, Operand, Value, is_poisoned, leaves
 from ..sizes import ZERO, Size, product
 from ..types import ArrayType
-from .blocks import defined_sizes
 from .context import Context, rebuild
 from .values import enclosed
 
@@ -54,7 +54,7 @@ def lift(
         return builder.poison(span)
     if isinstance(value, EnclosedOperand):
         return enclosed(ctx, span)
-    local = defined_sizes(block.ops)
+    local = {size for op in block.ops for size in defined_sizes(op)}
     for x in results:
         irregular = [s for s in x.type.shape if s.variables() & local]
         if irregular:

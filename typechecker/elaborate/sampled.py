@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 from ..builder import Builder
 from ..core_blocks import Block, Core, CoreInput, CoreOutput
+from ..core_walk import mentioned
 from ..operands import Operand
-from ..quantities.walk import mentioned
 
 
 def program_of(builder: Builder, arguments: Sequence[Operand], block: Block) -> Core:

@@ -15,6 +15,7 @@ from ...lang.diagnostics import Fix
 from ...lang.records import dataclass
 from ...lang.source import Span
 from ..core_blocks import Block
+from ..core_walk import defined_sizes
 from ..display import show_type
 from ..elements import Element, Kind, plain, promote, ranged
 from ..obligations import Relation, SizeFact
@@ -22,7 +23,7 @@ from ..operands import Operand, Value, is_poisoned, leaves
 from ..rules.common import is_boolean
 from ..sizes import Size, surely_machine
 from ..types import ArrayType
-from .blocks import defined_sizes, extend
+from .blocks import extend
 from .context import Context, rebuild, same_structure
 from .values import cast
 
@@ -105,7 +106,7 @@ def stabilise(
             return Unstable(Mismatch.POISONED)
         if not same_structure(pattern, value):
             return Unstable(Mismatch.STRUCTURE)
-        local = defined_sizes(block.ops)
+        local = {size for op in block.ops for size in defined_sizes(op)}
         wider: list[ArrayType] = []
         for old, new in zip(types, results, strict=True):
             if not _same_shape(ctx, old, new.type) or any(s.variables() & local for s in new.type.shape):

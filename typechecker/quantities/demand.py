@@ -21,13 +21,13 @@ from ...lang.source import Span
 from .. import core as c
 from ..core import ValueId
 from ..core_blocks import Block, Branch, Core, CoreCall, Fold, FoldScan, Lift, Loop, Op
+from ..core_walk import operands_of, results_of
 from ..obligations import SizeFact
 from ..types import ArrayType
 from .blocks import Free, Turns, Walk
 from .grades import NONE, ONCE, Grade
 from .reads import Setting, operand_reads, part_of
 from .tally import Tally, Use
-from .walk import operands_of, results_of
 
 _Free = Free[ValueId]
 

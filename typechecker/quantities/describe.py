@@ -12,13 +12,13 @@ from ...lang.source import Span
 from ..clauses import positive
 from ..core import ValueId
 from ..core_blocks import Core
+from ..core_walk import results_of
 from ..display import names_of_sizes, show_signature_type, show_type
 from ..obligations import SizeFact
 from ..types import ArrayType
 from .demand import Demands, demands_of
 from .grades import Grade
 from .tally import Use
-from .walk import results_of
 from .written import written
 
 

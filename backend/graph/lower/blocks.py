@@ -6,56 +6,13 @@ Neighbours: `control`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import fields
 from itertools import islice
 
 from ....typechecker import core, core_blocks
+from ....typechecker.core_walk import all_ops, blocks_of, operands_of, results_of
 from ....typechecker.scalars import may_fail
 from ....typechecker.sizes import Size, SizeVariable
 from ..registry import LIBRARY
-
-_FIELDS = {op: tuple(f.name for f in fields(op)) for op in core_blocks.Op.__args__}
-_VALUE_FIELDS = frozenset({
-    "arg", "args", "amount", "indices", "value", "mask", "left", "right", "initial",
-    "cells", "beside",
-    "condition",
-})  # fmt: skip
-_BLOCK_FIELDS = frozenset({"body", "until", "then", "otherwise"})
-
-
-def op_results(op: core_blocks.Op) -> tuple[core.ValueId, ...]:
-    if isinstance(op, (core.RuntimeSize, core.Print)):
-        return ()
-    many: tuple[core.ValueId, ...] | None = getattr(op, "results", None)
-    return many if many is not None else (op.result,)  # type: ignore[union-attr]
-
-
-def op_operands(op: core_blocks.Op) -> tuple[core.ValueId, ...]:
-    """The values an op reads itself, in field order."""
-    found: list[core.ValueId] = []
-    for name in _FIELDS[type(op)]:
-        if name in _VALUE_FIELDS:
-            value = getattr(op, name)
-            if isinstance(value, tuple):
-                found.extend(v for v in value if v is not None)
-            else:
-                found.append(value)
-    return tuple(found)
-
-
-def op_blocks(op: core_blocks.Op) -> tuple[core_blocks.Block, ...]:
-    found = (getattr(op, name) for name in _FIELDS[type(op)] if name in _BLOCK_FIELDS)
-    return tuple(block for block in found if block is not None)
-
-
-def all_ops(ops: Sequence[core_blocks.Op]) -> Iterator[core_blocks.Op]:
-    """Every op, also in nested blocks."""
-    pending = list(reversed(ops))
-    while pending:
-        op = pending.pop()
-        yield op
-        for block in op_blocks(op):
-            pending.extend(reversed(block.ops))
 
 
 def op_may_fail(op: core_blocks.Op) -> bool:
@@ -85,8 +42,8 @@ class Facts:
         """Values that the op mentions, also in its blocks, and that are defined outside it, in order of first mention."""
         found = self._free.get(id(op))
         if found is None:
-            mentioned = dict.fromkeys(op_operands(op))
-            for block in op_blocks(op):
+            mentioned = dict.fromkeys(operands_of(op))
+            for block in blocks_of(op):
                 mentioned.update(dict.fromkeys(self.captured(block)))
             found = self._free[id(op)] = tuple(mentioned)
         return found
@@ -101,7 +58,7 @@ class Facts:
         mentioned: dict[core.ValueId, None] = {}
         for op in ops:
             mentioned.update(dict.fromkeys(self.free_values(op)))
-            inside.update(op_results(op))
+            inside.update(results_of(op))
         mentioned.update(dict.fromkeys(results))
         return tuple(v for v in mentioned if v not in inside)
 
@@ -112,25 +69,16 @@ class Facts:
             if isinstance(op, core.Scalar):
                 found = may_fail(op.function, self.program.types[op.result].element.kind)
             else:
-                found = op_may_fail(op) or any(self.may_fail(o) for block in op_blocks(op) for o in block.ops)
+                found = op_may_fail(op) or any(self.may_fail(o) for block in blocks_of(op) for o in block.ops)
             self._fails[id(op)] = found
         return found
-
-
-def defined_sizes(op: core_blocks.Op) -> tuple[SizeVariable, ...]:
-    """The run-time sizes an op itself defines."""
-    if isinstance(op, (core.Compress, core.Where, core.RuntimeSize, core.Format)):
-        return (op.size,)
-    if isinstance(op, core_blocks.Branch):
-        return tuple(v for v, _, _ in op.sizes)
-    return ()
 
 
 def mentioned_sizes(op: core_blocks.Op, types: core_blocks.Core) -> frozenset[SizeVariable]:
     """Run-time sizes in the types of an op's results and operands, in its fields, and in its blocks."""
     found: set[SizeVariable] = set()
     for inner in all_ops([op]):
-        for value in (*op_results(inner), *op_operands(inner)):
+        for value in (*results_of(inner), *operands_of(inner)):
             for size in types.types[value].shape:
                 found |= size.variables()
         for size in _own_sizes(inner):

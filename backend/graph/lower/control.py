@@ -18,6 +18,7 @@ from dataclasses import field
 from ....lang.records import dataclass
 from ....lang.source import Span
 from ....typechecker import core, core_blocks
+from ....typechecker.core_walk import defined_sizes, results_of
 from ....typechecker.sizes import SizeVariable
 from ....typechecker.types import ArrayType
 from ..phases import Branch, Fold, Loop, Map, Phase, Print, SubGraph, ValueId
@@ -247,19 +248,19 @@ def _lower_group(state: State, ops: Sequence[core_blocks.Op], start: int, last: 
         )
         if inside:
             group.append(op)
-            values.update(blocks.op_results(op))
-            sizes.update(blocks.defined_sizes(op))
-            end = max([end, *(last.sizes.get(s, at) for s in blocks.defined_sizes(op))])
+            values.update(results_of(op))
+            sizes.update(defined_sizes(op))
+            end = max([end, *(last.sizes.get(s, at) for s in defined_sizes(op))])
         else:
             lower_op(state, op)
         at += 1
-    live = [v for op in group for v in blocks.op_results(op) if last.values.get(v, -1) >= at]
+    live = [v for op in group for v in results_of(op) if last.values.get(v, -1) >= at]
     _map(state, group, live)
     return at
 
 
 def _map(state: State, ops: Sequence[core_blocks.Op], live: Sequence[core.ValueId]) -> None:
-    span = next((state.span(r) for op in ops for r in blocks.op_results(op)), None) or state.span(live[0])
+    span = next((state.span(r) for op in ops for r in results_of(op)), None) or state.span(live[0])
     captured = [v for v in state.facts.free_of(ops) if state.get(v).frame]
     frame = state.union(captured, may_fail=any(state.facts.may_fail(op) for op in ops))
     args, frames, params = [], [], []

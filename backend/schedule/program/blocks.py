@@ -17,7 +17,7 @@ from ....lang.program_tree import DirectiveWord
 from ....lang.source import Source
 from ....typechecker.core import Print, ValueId
 from ....typechecker.core_blocks import Core
-from ....typechecker.quantities.walk import blocks_of, captured, operands_of, results_of
+from ....typechecker.core_walk import blocks_of, captured, operands_of, results_of
 from ...devices.profile import Profile
 from ..answer import Conflict
 from ..files.directive_reader import Named, Scope

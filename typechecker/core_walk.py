@@ -1,15 +1,17 @@
 """What an op of the core mentions: its results, its operands, its blocks, and what those read from outside.
 
-Neighbours: `typechecker.core`, `demand`, `elaborate.sampled`.
+Neighbours: `core`, `core_blocks`; `quantities.demand` and `backend.graph.lower` ask.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import fields
 
-from .. import core_blocks
-from ..core import ValueId
-from ..core_blocks import Block, Op
+from . import core, core_blocks
+from .core import ValueId
+from .core_blocks import Block, Op
+from .sizes import SizeVariable
 
 _OPERANDS = frozenset({
     "arg", "args", "left", "right", "mask", "indices", "value", "amount", "initial",
@@ -57,6 +59,27 @@ def blocks_of(op: Op) -> tuple[Block, ...]:
             return (op.body,) if op.until is None else (op.body, op.until)
         case core_blocks.Branch():
             return op.then, op.otherwise
+        case _:
+            return ()
+
+
+def all_ops(ops: Sequence[Op]) -> Iterator[Op]:
+    """Every op, also in nested blocks."""
+    pending = list(reversed(ops))
+    while pending:
+        op = pending.pop()
+        yield op
+        for block in blocks_of(op):
+            pending.extend(reversed(block.ops))
+
+
+def defined_sizes(op: Op) -> tuple[SizeVariable, ...]:
+    """The run-time sizes an op itself defines; those of blocks in it are theirs."""
+    match op:
+        case core.Compress() | core.Where() | core.RuntimeSize() | core.Format():
+            return (op.size,)
+        case core_blocks.Branch():
+            return tuple([variable for variable, _, _ in op.sizes])
         case _:
             return ()
 
