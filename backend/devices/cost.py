@@ -41,9 +41,9 @@ from ..graph.phases import (
     Structured,
     SubGraph,
 )
+from ..graph.steps import KnownValues
 from ..kernels.cuda_support import missing
 from ..kernels.units import shape_of
-from ..loops.lower.region import literals_of
 from .chained import chains_in
 from .curves import Curve
 from .forms import Number, Types
@@ -133,8 +133,8 @@ def phase_ticks(
 
 
 def _rates(device: DeviceProfile, bound: BoundGraph, number: Number) -> Rates:
-    literals = literals_of(traverse.all_phases(bound.graph), bound.graph.types)
-    return Rates(device, around=surroundings(bound, number), guards=bound.graph.guards, literals=literals)
+    known = KnownValues(traverse.all_phases(bound.graph), bound.graph.types)
+    return Rates(device, around=surroundings(bound, number), guards=bound.graph.guards, known=known)
 
 
 def making_ticks(phases: Iterable[Phase], profile: Profile, group: str, tick_ns: int = 1) -> int:

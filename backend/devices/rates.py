@@ -9,10 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from ...typechecker.core import Payload
 from ...typechecker.core_blocks import CoreGuard
 from ...typechecker.elements import Kind
 from ..graph.phases import PhaseId, ValueId
+from ..graph.steps import NOTHING_KNOWN, KnownValues
 from .keys import BY_WORK, kinds_near
 from .profile import DeviceProfile
 from .tables import Grains, Table
@@ -52,10 +52,10 @@ class Rates:
 
     def __init__(
         self, device: DeviceProfile, *, reuses: bool = False, around: Mapping[PhaseId, Around] | None = None,
-        guards: Sequence[CoreGuard] = (), literals: Mapping[ValueId, Payload] | None = None,
+        guards: Sequence[CoreGuard] = (), known: KnownValues = NOTHING_KNOWN,
     ) -> None:  # fmt: skip
         self.device = device
-        self.guards, self.literals = guards, literals or {}
+        self.guards, self.known = guards, known
         self.reuses = reuses
         self.around = around or {}
         self.measured = "step.f64" in device.ops
@@ -66,7 +66,7 @@ class Rates:
         return self if self.reuses else self._with(self.around, reuses=True)
 
     def _with(self, around: Mapping[PhaseId, Around], *, reuses: bool) -> Rates:
-        return Rates(self.device, reuses=reuses, around=around, guards=self.guards, literals=self.literals)
+        return Rates(self.device, reuses=reuses, around=around, guards=self.guards, known=self.known)
 
     def gathering(self, one: PhaseId, members: Sequence[PhaseId]) -> Rates:
         """`one` stands for all these phases together."""

@@ -55,7 +55,7 @@ def region_of(phase: Loop | Fold | Map, types: Types, rates: Rates) -> Region | 
 
     def make() -> Region | None:
         with suppress(Unsupported):
-            region = lower_region(phase, types, rates.guards, rates.literals)
+            region = lower_region(phase, types, rates.guards, rates.known)
             if iteration_of(phase, types).is_for_region(calls=region.calls, in_tiles=partial(runs_in_tiles, region.program)):
                 return region
         return None

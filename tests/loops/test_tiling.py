@@ -30,6 +30,9 @@ PROGRAMS = {
     "a rotation of a rotation": "{{0.5×⍵+1⌽¯1⊖⍵}⍣11 ⊢ ⍵}",
     "edges fixed by a choice": "{n ← ≢⍵ ⋄ e ← (0=⍳n)∨(n-1)=⍳n ⋄ {e {⍺¿(⍵ ⋄ 0)}⍤0 1 ⊢ 0.5×(1⊖⍵)+¯1⊖⍵}⍣11 ⊢ ⍵}",
     "edges fixed by joining": "{{(1↑⍵)⍪(0.5×(¯2↓⍵)+2↓⍵)⍪¯1↑⍵}⍣11 ⊢ ⍵}",
+    "edges fixed by an update": "{i ← 1+⍳(≢⍵)-2 ⋄ j ← 1+⍳(≢⍉⍵)-2 ⋄ "
+                                "{u ← ⍵ ⋄ u[i;j] ← 0.25×⍵[i-1;j]+⍵[i+1;j]+⍵[i;j-1]+⍵[i;j+1] ⋄ u}⍣11 ⊢ ⍵}",
+    "an update of rows, and another": "{i ← 1+⍳(≢⍵)-2 ⋄ {u ← ⍵ ⋄ u[i;] ← 0.5×⍵[i-1;]+⍵[i+1;] ⋄ u[0;] ← 1.5 ⋄ u}⍣11 ⊢ ⍵}",
     "life": "{{s ← {(¯1⊖⍵)+⍵+1⊖⍵}{(¯1⌽⍵)+⍵+1⌽⍵}⍵ ⋄ (s=3)∨⍵∧s=4}⍣11 ⊢ ⍵>0.5}",
     "a wave, two states": "{(a b) ← {(p q) ← ⍵ ⋄ (q ⋄ (q+q-p)+0.1×((1⊖q)+¯1⊖q)-q+q)}⍣9 ⊢ (⍵ ⋄ ⍵×0.5) ⋄ a+b}",
     "rows made on the way": "{{y ← (1⊖⍵)+¯1⊖⍵ ⋄ 0.1×⍵+y+(1⌽y)+¯1⌽y×2}⍣11 ⊢ ⍵}",

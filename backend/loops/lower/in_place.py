@@ -17,8 +17,23 @@ from typing import Final
 
 from ....typechecker.sizes import Size
 from ...graph import traverse
-from ...graph.phases import Affine, AxisKind, Branch, LibraryPhase, Loop, Phase, ReadNode, Reshaped, Structured, SubGraph, ValueId
-from .library import LAZY, writes_over
+from ...graph.phases import (
+    Affine,
+    AffineIndex,
+    AxisKind,
+    Branch,
+    LibraryPhase,
+    Loop,
+    Phase,
+    ReadNode,
+    Reshaped,
+    Structured,
+    SubGraph,
+    Term,
+    ValueId,
+)
+from .library import LAZY, box_of, writes_over
+from .values import Scope
 
 
 def in_place(block: SubGraph, old: ValueId, new: ValueId) -> tuple[ValueId, ...] | None:
@@ -158,6 +173,23 @@ def chains_of(body: SubGraph, until: SubGraph | None) -> list[tuple[ValueId, ...
         seen = until is not None and until.params[len(body.params) + place] in set(_free(until))
         chains.append(None if seen or body.results.count(new) > 1 else chain)
     return chains
+
+
+def is_made_beside(body: SubGraph, old: ValueId, chain: Sequence[ValueId], scope: Scope) -> bool:
+    """Is the first update of a box, of half of the items or more, made of items of `old` at other points?  It needs memory of its
+    own then, which may as well be the next state."""
+    makers = {value: phase for phase in body.phases for value in traverse.results(phase)}
+    update = makers.get(chain[-1]) if chain else None
+    if not isinstance(update, LibraryPhase) or update.op != "update":
+        return False
+    shape, made = scope.shape(old), makers.get(update.args[-1])
+    start = box_of(update, scope.known, shape)
+    if start is None or not isinstance(made, Structured) or any(axis.kind is AxisKind.REDUCE for axis in made.axes):
+        return False
+    whole, part = (prod(size.constant or 0 for size in scope.shape(value)) for value in (old, update.args[-1]))
+    here = tuple(AffineIndex((Term(axis, 1),), first) for axis, first in enumerate(start))
+    stages = [read.projection.stages for read in made.reads if read.value == old]
+    return 2 * part >= whole and any(own != (Affine(here, shape),) for own in stages)
 
 
 def read_outside(phase: Branch) -> set[ValueId]:

@@ -14,6 +14,7 @@ from ....typechecker.core import Indexing
 from ....typechecker.elements import Kind
 from ....typechecker.sizes import Size, number
 from ...graph.phases import LibraryPhase, ValueId
+from ...graph.steps import KnownValues, Steps
 from ...graph.sums_of_products import is_summed, sum_of_products
 from ...scalar.table import REDUCTIONS
 from ..builder import at
@@ -149,10 +150,15 @@ def _update(scope: Scope, phase: LibraryPhase) -> None:
     assert isinstance(indexed, tuple)
     arg, *present, value = phase.args
     (result,), shape = phase.results, scope.shape(phase.args[0])
-    target = scope.place_for(result)
-    copy(scope, shape, scope.where(arg), target)
+    target, source = scope.place_for(result), scope.where(arg)
     supply = iter(present)
     choices = {axis: next(supply) for axis, has in enumerate(indexed) if has}
+    start = box_of(phase, scope.known, shape)
+    if start is not None and source != target and scope.shape(value):
+        _around(scope, shape, [scope.index_of(size) for size in start], arg, value, target)
+        scope.values[result] = target
+        return
+    copy(scope, shape, source, target)
     spread = [scope.shape(choices[axis]) if axis in choices else (size,) for axis, size in enumerate(shape)]
     selection = [size for sizes in spread for size in sizes]
     rank = len(scope.shape(value))
@@ -171,6 +177,36 @@ def _update(scope: Scope, phase: LibraryPhase) -> None:
         places = [at(registers[axis]) if axis in choices else point[own.index(axis)] for axis in range(len(shape))]
         scope.write(target, places, scope.items(value, tuple(point) if rank else ()))
     scope.values[result] = target
+
+
+def box_of(phase: LibraryPhase, known: KnownValues, shape: Sequence[Size]) -> Sequence[Size] | None:
+    """Where the box begins that an update writes, if it writes one and is known to be inside."""
+    indexed = phase.attributes["indexed"]
+    assert isinstance(indexed, tuple)
+    present = iter(phase.args[1:-1])
+    steps = [known.steps.get(next(present)) if has else Steps((1,), number(0)) for has in indexed]
+    starts = [step.constant for step in steps if step is not None and step.coefficients == (1,)]
+    return starts if len(starts) == len(shape) and not phase.attributes["checked"] else None
+
+
+def _around(scope: Scope, shape: Sequence[Size], start: Sequence[Index], old: ValueId, box: ValueId, target: Place) -> None:
+    """The items of a box, and what is around them: each item of the result is written once."""
+    stop = [plus(first, scope.index_of(size)) for first, size in zip(start, scope.shape(box), strict=True)]
+
+    def along(point: tuple[Index, ...], is_inside: bool) -> None:
+        axis = len(point)
+        if axis == len(shape):
+            items = [plus(index, times(first, -1)) for index, first in zip(point, start, strict=True)]
+            scope.write(target, point, scope.items(box, tuple(items)) if is_inside else scope.items(old, point))
+            return
+        kind, end = LoopKind.VECTOR if axis == len(shape) - 1 else LoopKind.SERIAL, scope.index_of(shape[axis])
+        parts = ((ZERO, start[axis]), (start[axis], stop[axis]), (stop[axis], end)) if is_inside else ((ZERO, end),)
+        for place, (lower, upper) in enumerate(parts):
+            if lower != upper:
+                with scope.b.loop(kind, (lower,), (upper,)) as loop:
+                    along((*point, at(loop.index)), is_inside and place == 1)
+
+    along((), True)
 
 
 # ------------------------------------------------------------------------------------------------ moves
@@ -255,7 +291,7 @@ def _rotate(scope: Scope, phase: LibraryPhase) -> None:
 
 def _turn(scope: Scope, amount: ValueId, size: Size) -> Index:
     """By how much an axis of this size is rotated, from 0 to its length less one."""
-    b, length, literal = scope.b, scope.index_of(size), scope.constants.get(amount)
+    b, length, literal = scope.b, scope.index_of(size), scope.known.literals.get(amount)
     if isinstance(literal, int) and size.constant:
         if 0 <= literal < size.constant:
             return scope.index_of(number(int(literal)))

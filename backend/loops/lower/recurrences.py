@@ -22,7 +22,7 @@ from ...kernels.build import build_body
 from ..builder import at
 from ..ir import ONE, ZERO, Index, plus, times
 from .calls import check_guards
-from .in_place import chains_of
+from .in_place import chains_of, is_made_beside
 from .values import Place, Scope, Unsupported, Where
 
 
@@ -82,7 +82,8 @@ class Recurrence:
             return [(Lies.CELLS, ())] * len(self.results)
         rows: list[tuple[Lies, tuple[ValueId, ...]]] = []
         for param, chain in zip(self.body.params, chains_of(self.body, self.until), strict=True):
-            lies = Lies.REGISTERS if not scope.shape(param) else Lies.TURNS if chain is None else Lies.IN_PLACE
+            is_apart = chain is None or is_made_beside(self.body, param, chain, scope)
+            lies = Lies.REGISTERS if not scope.shape(param) else Lies.TURNS if is_apart else Lies.IN_PLACE
             rows.append((lies, chain or ()))
         return rows
 

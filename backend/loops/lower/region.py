@@ -12,16 +12,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Final
 
-from ....typechecker.core import Payload
 from ....typechecker.core_blocks import CoreGuard
 from ....typechecker.elements import Kind
 from ....typechecker.sizes import Size, SizeVariable, number
 from ....typechecker.types import ArrayType
 from ...graph.elementwise import on_one_axis
-from ...graph.phases import Constant, Fold, Loop, Map, Phase, ValueId
+from ...graph.phases import Fold, Loop, Map, ValueId
+from ...graph.steps import NOTHING_KNOWN, KnownValues
 from ..builder import Builder, at
 from ..ir import Index, LoopKind, Program, Role, plus, times
 from .control import iterate, map_cell
@@ -30,7 +28,6 @@ from .structured import copy
 from .values import Check, Ended, First, Made, Place, Registers, Routine, Scope, Scratch, Source, State, Turn
 
 FIRST, LAST = "first", "last"
-_NO_CONSTANTS: Final[Mapping[ValueId, Payload]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +56,14 @@ class Region:
 
 
 def lower_region(phase: Loop | Fold | Map, types: Mapping[ValueId, ArrayType], guards: Iterable[CoreGuard] = (),
-                 constants: Mapping[ValueId, Payload] = _NO_CONSTANTS, *, may_be_flat: bool = False) -> Region:  # fmt: skip
-    """`constants`: values of rank 0 that are literals; `may_be_flat`: if so, operands must have their items side by side.
+                 known: KnownValues = NOTHING_KNOWN, *, may_be_flat: bool = False) -> Region:  # fmt: skip
+    """`known`: what is of values from outside; `may_be_flat`: if so, operands must have their items side by side.
     Unsupported: something in it has no loops."""
     flat = None
     if may_be_flat and isinstance(phase, Loop) and (merged := pointwise(phase, types)) is not None:
         flat = on_one_axis(phase, merged, types)
     phase, types = flat or (phase, types)
-    scope = Scope(Builder(), types, constants, waits_for=_variables(guards))
+    scope = Scope(Builder(), types, known, waits_for=_variables(guards))
     states = _map(scope, phase) if isinstance(phase, Map) else _recurrence(scope, recurrence_of(scope, phase))
     b = scope.b
     views = tuple(b.views.values())
@@ -77,11 +74,6 @@ def lower_region(phase: Loop | Fold | Map, types: Mapping[ValueId, ArrayType], g
     sizes = tuple(scope.parameters.values())
     checks, routines = tuple(scope.checks), tuple(scope.routines)
     return Region(program, sizes, sources, checks, routines, states, isinstance(phase, Map), flat is not None)
-
-
-def literals_of(phases: Iterable[Phase], types: Mapping[ValueId, ArrayType]) -> dict[ValueId, Payload]:
-    """Constants of rank 0 among phases."""
-    return {p.result: p.data[0] for p in phases if isinstance(p, Constant) and not types[p.result].shape}
 
 
 def _scratch(shape: tuple[Index, ...]) -> Source:

@@ -17,11 +17,12 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from ....lang.source import Span
-from ....typechecker.core import Indexing, Payload
+from ....typechecker.core import Indexing
 from ....typechecker.elements import Kind
 from ....typechecker.sizes import Node, Opaque, Size, SizeVariable, capacity, number
 from ....typechecker.types import ArrayType
 from ...graph.phases import Constant, LibraryPhase, Structured, ValueId
+from ...graph.steps import NOTHING_KNOWN, KnownValues
 from ...kernels.complexes import PART
 from ..builder import Builder, at
 from ..ir import ONE, ZERO, Index, Role, plus, times
@@ -176,8 +177,7 @@ class Scope:
 
     b: Builder
     types: Mapping[ValueId, ArrayType]
-    constants: Mapping[ValueId, Payload] = field(default_factory=dict)
-    """Values of rank 0 from outside that are literals."""
+    known: KnownValues = NOTHING_KNOWN
     values: dict[ValueId, Where] = field(default_factory=dict)
     turned: dict[ValueId, tuple[ValueId, tuple[int, ...]]] = field(default_factory=dict)
     """Values that are others with their axes in another order."""

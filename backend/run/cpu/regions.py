@@ -15,6 +15,7 @@ import numpy as np
 
 from ...graph.phases import Constant, Loop, Map, PhaseId, ValueId
 from ...graph.phases import Phase as AnyPhase
+from ...graph.steps import KnownValues
 from ...kernels import policy
 from ...kernels.kept import Kept
 from ...kernels.llvm_leaf import is_installed, vector_bytes
@@ -24,7 +25,7 @@ from ...loops.ir import Index, Program, View
 from ...loops.iterations import Iteration, Phase, iteration_of, trips_of
 from ...loops.llvm import calls_of, llvm_text, words_of
 from ...loops.lower.recurrences import pointwise
-from ...loops.lower.region import Region, literals_of, lower_region
+from ...loops.lower.region import Region, lower_region
 from ...loops.lower.values import Data, First, Given, State, Unsupported
 from ...loops.transform import collapsing, optimise, progressions, runs_in_tiles
 from ...loops.transform.progressions import Direction, Known, Progression
@@ -96,8 +97,8 @@ class RegionRun:
     def lower(self, types: Types, program: Phases) -> None:
         self.asked = True
         try:
-            constants = literals_of(program.values(), types.types)
-            self.region = lower_region(self.phase, types.types, types.guards, constants, may_be_flat=self.may_be_flat)
+            known = KnownValues(program.values(), types.types)
+            self.region = lower_region(self.phase, types.types, types.guards, known, may_be_flat=self.may_be_flat)
             if self.region.is_pointwise and isinstance(self.phase, Loop):
                 self.pointwise = Pointwise(self.phase, self.region, self.iteration(types))
             self.single = progressions.single(self.region.program)

@@ -14,10 +14,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from ...graph.phases import Constant, Loop, ValueId
+from ...graph.steps import KnownValues
 from ...loops.cuda import cuda_text
 from ...loops.ir import Program
 from ...loops.iterations import iteration_of
-from ...loops.lower.region import Region, literals_of, lower_region
+from ...loops.lower.region import Region, lower_region
 from ...loops.lower.values import Data, First, Given, State, Turn, Unsupported
 from ...loops.transform import ON_CARDS, POINTWISE_ON_CARDS, optimise, spreading
 from ..device import Types
@@ -85,7 +86,7 @@ def nests_of(loop: Loop, types: Types) -> tuple[Region | None, Program | None]:
     if not loop.is_plain or loop.keep or loop.until is not None:
         return None, None
     try:
-        region = lower_region(loop, types.types, types.guards, literals_of(loop.body.phases, types.types))
+        region = lower_region(loop, types.types, types.guards, KnownValues(loop.body.phases, types.types))
     except Unsupported:
         return None, None
     turn = next((name for name, source in region.sources.items() if isinstance(source, Turn)), None)

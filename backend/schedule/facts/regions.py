@@ -7,8 +7,9 @@ from functools import partial
 
 from ...graph import traverse
 from ...graph.phases import Branch, Fold, Graph, Loop, Map, Phase, PhaseId
+from ...graph.steps import KnownValues
 from ...loops.iterations import iteration_of
-from ...loops.lower.region import Region, literals_of, lower_region
+from ...loops.lower.region import Region, lower_region
 from ...loops.lower.values import Unsupported
 from ...loops.transform import runs_in_tiles
 from ..plan.parts import Lies, PlannedRegion
@@ -21,10 +22,10 @@ def regions_of(graph: Graph, spread: Container[PhaseId] = ()) -> tuple[PlannedRe
 
 def lowered_loops(graph: Graph) -> Iterator[tuple[Loop | Fold | Map, Region | Unsupported]]:
     """Each with its region, or what is in the way of one."""
-    literals = literals_of(traverse.all_phases(graph), graph.types)
+    known = KnownValues(traverse.all_phases(graph), graph.types)
     for phase in _outermost(graph.phases):
         try:
-            region = lower_region(phase, graph.types, graph.guards, literals)
+            region = lower_region(phase, graph.types, graph.guards, known)
         except Unsupported as unsupported:
             yield phase, unsupported
             continue
