@@ -30,6 +30,7 @@ _NAMES: Final = {
     "bool": "b1", "int8": "i1", "int16": "i2", "int32": "i4", "int64": "i8", "uint8": "u1", "uint16": "u2", "uint32": "u4",
     "uint64": "u8", "float16": "f2", "float32": "f4", "float64": "f8", "complex64": "c8", "complex128": "c16",
 }  # fmt: skip
+_TEXT: Final = {"name": "fixed_length_utf32", "configuration": {"length_bytes": 4}}
 _UNDERSTOOD: Final = frozenset((
     "zarr_format", "node_type", "shape", "data_type", "chunk_grid", "chunk_key_encoding", "fill_value", "codecs", "attributes",
     "storage_transformers", "dimension_names",
@@ -98,25 +99,27 @@ def parse(raw: bytes) -> Mapping[str, Any]:
 
 
 def version_2(found: Mapping[str, Any]) -> ZarrArray:
-    """An array by its `.zarray`."""
+    """An array by its `.zarray`, which says in other words what version 3 says."""
     if found.get("zarr_format") != 2:
         raise damaged(f"has metadata of format {_shown(found.get('zarr_format'))}, not 2")
-    shape, chunks = _sizes(found, "shape"), _sizes(found, "chunks")
-    name = found.get("dtype")
+    name, filters, compressor = found.get("dtype"), found.get("filters") or [], found.get("compressor")
     if not isinstance(name, str):
         raise disagrees("holds records with fields, not numbers of one type")
-    stored, dtype = stored_type(name, "zarr"), _dtype(name)
-    if found.get("order") not in ("C", "F"):
-        raise damaged("has no order of items")
-    order = tuple(reversed(range(len(shape)))) if found["order"] == "F" and len(shape) > 1 else None
-    filters, compressor = found.get("filters") or [], found.get("compressor")
-    if not isinstance(filters, list) or len(filters) > _MOST_CODECS:
+    if not isinstance(filters, list):
         raise damaged("has no list of filters")
-    named = [*filters, *([] if compressor is None else [compressor])]
-    codecs = tuple(_codec(_text(_object(one, "codec"), "id"), _object(one, "codec"), dtype) for one in named)
-    separator = found.get("dimension_separator", ".")
-    return _sound(ZarrArray(shape, chunks, stored, Pipeline(order, dtype, None, codecs),
-                            _fill(found.get("fill_value"), dtype), "", _separator(separator)))  # fmt: skip
+    stored = stored_type(name, "zarr")
+    named = [_object(one, "codec") for one in (*filters, *([] if compressor is None else [compressor]))]
+    codecs = [
+        {"name": "transpose", "configuration": {"order": found.get("order")}},
+        {"name": "bytes", "configuration": {"endian": "big" if name[0] == ">" else "little"}},
+        *({"name": _text(one, "id"), "configuration": one} for one in named),
+    ]
+    return version_3({
+        "zarr_format": 3, "shape": found.get("shape"), "data_type": _TEXT if stored == "str1" else stored, "codecs": codecs,
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": found.get("chunks")}},
+        "chunk_key_encoding": {"name": "v2", "configuration": {"separator": found.get("dimension_separator", ".")}},
+        "fill_value": found.get("fill_value"),
+    })  # fmt: skip
 
 
 def version_3(found: Mapping[str, Any]) -> ZarrArray:
@@ -223,7 +226,7 @@ def _dtype(name: str) -> Any:
 def _data_type(found: Any) -> str:
     if isinstance(found, str) and found in _NAMES:
         return _NAMES[found]
-    if found == {"name": "fixed_length_utf32", "configuration": {"length_bytes": 4}}:
+    if found == _TEXT:
         return "U1"
     raise disagrees(f"holds items of type {_shown(found)}, which no element type stores")
 
