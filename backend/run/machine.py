@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from threading import Lock
+from time import perf_counter_ns
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
@@ -99,3 +100,16 @@ class Machine(Types):
     """Of a plan with passes over inputs that are never whole."""
     making: Any = field(default_factory=Lock)
     """Held while a kernel is made: queues may be threads."""
+
+    def observed(self, action: Callable[..., None], step: Phase | TransferStep, queue: DeviceId) -> Callable[..., None]:
+        """An action of which whoever observes is told."""
+        observe = self.observe
+        if observe is None:
+            return action
+
+        def act(*memory: Memory) -> None:
+            start = perf_counter_ns()
+            action(*memory)
+            observe(Took(step, queue, start, perf_counter_ns()))
+
+        return act

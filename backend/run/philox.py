@@ -2,7 +2,7 @@
 
 Works in pieces that stay in cache; a piece needs only its own block numbers, so any shard can be filled alone.
 
-Neighbours: `cpu.uniforms` (compiled code of the same bits), `cuda.making` (the same on cards).
+Neighbours: `cpu.uniforms` (compiled code of the same bits), `cuda.library` (the same on cards).
 """
 
 from __future__ import annotations

@@ -21,7 +21,6 @@ from ..library.bindings import bind_library
 from .cpu import CpuBackend
 from .cpu.bindings import TUNING, Binding, Later, Unbound, bind_structured
 from .cpu.kinds import DTYPES
-from .cpu.loop_bindings import bind_loop
 from .cpu.regions import region_of
 from .failures import CheckFailed
 from .machine import Machine
@@ -244,9 +243,8 @@ class WholeSite(Site):
         return 0
 
     def bind(self, binding: Binding) -> None:
-        if not isinstance(self.phase, Loop):
-            raise Unbound
-        bind_loop(binding, self.phase, region_of(self.phase), self.backend)
+        assert isinstance(self.phase, Loop | Map | Fold)
+        region_of(self.phase).bind(binding, self.backend)
 
 
 def _copied(array: Any, *operands: Any) -> Any:

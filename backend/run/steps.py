@@ -9,7 +9,6 @@ Neighbours: `queues` (compiles queues of these), `fleet` (what devices hold), `w
 from __future__ import annotations
 
 from collections import Counter
-from time import perf_counter_ns
 from typing import Any
 
 from ..graph import traverse
@@ -37,7 +36,7 @@ from .cpu import CpuBackend
 from .cpu.kinds import stored
 from .files.stored import StoreBackend
 from .fleet import Action, Fleet
-from .machine import Machine, Took
+from .machine import Machine
 from .others import Parts
 from .shards import Makes, Pair, Shard, combine_with, compile_shard, pair_of, reduction_of
 from .words.assemble import assemble
@@ -87,7 +86,6 @@ def _shard(fleet: Fleet, step: RunStep, box: Box, device: DeviceId) -> Action:
 
     def run() -> None:
         machine.current = phase
-        start = perf_counter_ns()
         if not made_once:
             with machine.making:
                 made_once.append(compile_shard(phase, box, makes, machine, machine.backends[device], holdings.kernels))
@@ -101,10 +99,8 @@ def _shard(fleet: Fleet, step: RunStep, box: Box, device: DeviceId) -> Action:
                 else:
                     holdings.count(made.value, made.box, fleet.bytes(made.value, made.box))
                     holdings.keep(made.value, made.box, made.array, shapes[made.value])
-        if machine.observe is not None:
-            machine.observe(Took(phase, device, start, perf_counter_ns()))
 
-    return run
+    return machine.observed(run, phase, device)
 
 
 def _whole(fleet: Fleet, step: RunStep | LoopStep | BranchStep | CellsStep, device: DeviceId) -> Action:
@@ -140,7 +136,6 @@ def _combine(fleet: Fleet, step: CombineStep, home: DeviceId) -> Action:
 
     def run() -> None:
         machine.current = phase
-        start = perf_counter_ns()
         for value in traverse.results(phase):
             if value not in pairs:
                 with machine.making:
@@ -150,10 +145,8 @@ def _combine(fleet: Fleet, step: CombineStep, home: DeviceId) -> Action:
                 holdings.free(value, None)
                 holdings.count(value, None, fleet.bytes(value))
                 holdings.memory[value] = made
-        if machine.observe is not None:
-            machine.observe(Took(phase, home, start, perf_counter_ns()))
 
-    return run
+    return machine.observed(run, phase, home)
 
 
 def _transfer(fleet: Fleet, step: TransferStep, link: DeviceId) -> Action:
@@ -163,7 +156,6 @@ def _transfer(fleet: Fleet, step: TransferStep, link: DeviceId) -> Action:
 
     def run() -> None:
         machine.current = maker
-        start = perf_counter_ns()
         if others.is_here(step.source) and others.is_here(step.target):
             with fleet.lock:
                 parts = taken()
@@ -181,8 +173,6 @@ def _transfer(fleet: Fleet, step: TransferStep, link: DeviceId) -> Action:
             parts = others.receive(step, kind)
             with fleet.lock:
                 put(parts)
-        if machine.observe is not None:
-            machine.observe(Took(step, link, start, perf_counter_ns()))
 
     def taken() -> Parts:
         source = fleet.holdings[step.source]
@@ -220,7 +210,7 @@ def _transfer(fleet: Fleet, step: TransferStep, link: DeviceId) -> Action:
                 target.count(value, box, fleet.bytes(value, box))
                 target.keep(value, box, array, machine.cap_shape(value))
 
-    return run
+    return machine.observed(run, step, link)
 
 
 def _maker(machine: Machine, value: ValueId) -> Phase | None:

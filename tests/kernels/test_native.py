@@ -12,7 +12,7 @@ from rho.backend.kernels import ir
 from rho.backend.run import native
 from rho.backend.run.native import FOLDER, Runtime
 from rho.backend.run.native.host import Host, this_host
-from rho.backend.run.native.words import Operation
+from rho.backend.run.native.program import Operation
 
 ROOT = Path(__file__).parent.parent.parent
 

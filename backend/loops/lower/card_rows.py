@@ -3,7 +3,7 @@
 Elements are computed again in each sweep: the row is in cache by then, and arithmetic is what a card has most of.  What a row
 comes to stays in the block's memory, whence every thread takes it.
 
-Neighbours: `rows` (the same on processors), `cards` (cells), `threads` (sums), `backend.run.cuda.rows` (launches this).
+Neighbours: `rows` (the same on processors), `cards` (cells), `threads` (sums), `backend.run.cuda.launching` (launches this).
 """
 
 from __future__ import annotations

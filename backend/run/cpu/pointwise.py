@@ -3,7 +3,7 @@
 What would take longer is done in stretches of iterations, so that interrupts are heard; from the second stretch on the state is
 where the first one has left it.  Launches are kept by the layout of their operands.
 
-Neighbours: `regions` (asks), `ranges` (the words of a launch), `tiles` (bands of rows), `loop_bindings` (native programs).
+Neighbours: `regions` (asks), `ranges` (the words of a launch), `tiles` (bands of rows).
 """
 
 from __future__ import annotations

@@ -30,8 +30,10 @@ from ...loops.lower.values import Data, First, Given, State, Unsupported
 from ...loops.transform import collapsing, optimise, progressions, runs_in_tiles
 from ...loops.transform.progressions import Direction, Known, Progression
 from ...loops.transform.tiling import Tiled, tiled
-from ..device import Types
-from .kinds import DTYPES, NumArray
+from ..device import Backend, Types
+from .bindings import SAVED_NANOSECONDS, Binding, Later, Unbound
+from .kinds import DTYPES, NumArray, start_of
+from .launching import Base
 from .pointwise import Pointwise
 from .ranges import BackendOf, Compiled, Ranges
 from .sharing import Pieces
@@ -159,6 +161,43 @@ class RegionRun:
             return False  # they may be native, too
         return drafted is None or _STEP_NANOSECONDS + trips * calls * _CALL_NANOSECONDS < drafted
 
+    def bind(self, binding: Binding, backend: Backend) -> None:
+        """What native code does for a loop whose items see only themselves: one launch.  Unbound: it is of another sort."""
+        phase, types = self.phase, binding.types
+        if not isinstance(phase, Loop):
+            raise Unbound
+        trips = phase.trip.constant
+        if self.region is None and not self.reason:
+            raise Later
+        if self.region is None or not trips or self.pointwise is None:
+            raise Unbound
+        arrays = self.inputs(binding.values, lambda constant: backend.constant(constant, types), are_copied=False)
+        if arrays is None and self.region.is_flat:
+            self.for_strided().bind(binding, backend)
+            return
+        compiled = None if arrays is None else self.code(arrays, self.sizes(types), binding.runs * SAVED_NANOSECONDS)
+        if arrays is None or compiled is None:
+            raise Later
+        made = [np.empty(types.shape(value), DTYPES[types.kind(value)]) for value in phase.results]
+        arrays |= self.pointwise.shown(compiled, made, State)
+        pieces, turns = self.pointwise.launch(compiled, arrays, types, int(trips), binding.threads)
+        if turns < trips:
+            raise Unbound
+        bases: list[Base] = [(None, 0), (None, int(trips))]
+        for view in compiled.program.views:
+            array = arrays[view.name]
+            match self.region.sources[view.name]:
+                case State(component):
+                    bases.append((binding.result(phase.results[component], made[component].shape, made[component].dtype), 0))
+                case Given(value):
+                    bases.append(binding.base(value, array, _itself))
+                case First(component):
+                    bases.append(binding.base(phase.initial[component], array, _itself))
+                case _:
+                    bases.append((None, start_of(array)))
+                    binding.keep.append(array)
+        binding.share(pieces, bases)
+
     def is_pair(self, view: View) -> bool:
         """Is the last axis but one that of two buffers, wherever they lie?"""
         assert self.region is not None
@@ -244,6 +283,10 @@ class RegionRun:
         words = words_of(program)
         self.compiled[key] = None if address is None else Compiled(program, Pieces(address, (), 0, 1, inf), words, tiles)
         return self.compiled[key]
+
+
+def _itself(array: NumArray) -> NumArray:
+    return array
 
 
 def is_group(phase: Phase) -> bool:

@@ -32,11 +32,10 @@ from ..cpu.kinds import DTYPES, NumArray, constants, shown, stored
 from ..device import Index, Kernel, Types, Whole, one_by_one
 from ..failures import CheckFailed
 from .cupy_leaf import cupy, errors
-from .launching import compile_structured
+from .launching import compile_rows, compile_structured
 from .library import compile_library
 from .modules import Modules
 from .regions import compile_region
-from .rows import compile_rows
 from .staging import PINNED, Staging
 
 

@@ -7,7 +7,7 @@ runs on the host, which knows what to say.
 Note [Views].  CuPy arrays over given memory do not say whom they share it with, so no such array becomes a value: a phase that
 only renames indices copies.
 
-Neighbours: `loops.lower.cards` (the programs), `modules` (launches), `layouts` (reads), `loops` (repeated bodies),
+Neighbours: `loops.lower.cards` (the programs), `modules` (launches), `layouts` (reads), `regions` (loops),
 `cpu.compiled` (the same on the host).
 """
 
@@ -21,6 +21,7 @@ import numpy as np
 
 from ....typechecker.elements import Kind
 from ....typechecker.sizes import Size
+from ...graph.chains import LONGEST, Joined
 from ...graph.phases import AxisKind, ReadNode, Structured, ValueId
 from ...kernels.build import Body, build_body, build_kernel
 from ...kernels.ir import BLOCK, Form, Kernel
@@ -58,6 +59,20 @@ def compile_structured(
     body = narrow(body)
     operands = [kinds(read.value) for read in phase.reads]
     return Launch(xp, modules, body, reads, space, operands, [number(size) for size in body.sizes], on_host).run
+
+
+def compile_rows(
+    xp: Any, modules: Modules, chain: Joined, kinds: Callable[[ValueId], Kind], number: Callable[[Size], int]
+) -> Run | None:
+    """A chain along rows in one launch; None: its members run one by one."""
+    phase, body = chain.phase, build_body(chain.phase)
+    space = tuple(number(axis.size) for axis in phase.axes)
+    if body is None or 0 in space or space[-1] > LONGEST:
+        return None
+    reads = compile_readings(xp, phase, space, kinds, number)
+    operands, scalars = [kinds(read.value) for read in phase.reads], [number(size) for size in body.sizes]
+    launch = Launch(xp, modules, body, reads, space, operands, scalars, None, chain.is_row)
+    return lambda values, overwrite: launch.run(values, None)
 
 
 def _empty(xp: Any, phase: Structured, parallel: tuple[int, ...], kinds: Callable[[ValueId], Kind]) -> Run:

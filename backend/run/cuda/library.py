@@ -9,6 +9,7 @@ Neighbours: `cpu.library` (the same on NumPy: what these must agree with), `keye
 
 from __future__ import annotations
 
+import math
 from typing import Any, Final
 
 import numpy as np
@@ -19,16 +20,19 @@ from ...kernels.cuda_support import LIBRARY
 from ..cpu.kinds import DTYPES, FILLS
 from ..device import Kernel, Types
 from ..failures import CheckFailed
+from ..philox import fill_pairs
 from .call import Arrays, Call, Implementation
 from .fetching import gather, reshape_cycle, rotate
 from .keyed import key_reduce
 from .linear import LINEAR
-from .making import random, size_vector
 from .modules import Modules
 from .scanning import scan
 from .searching import first_occurrence, index_of, interval_index, match, member_of
 from .selecting import update
 from .sorting import grade
+
+_PIECE: Final = 1 << 22
+"""Blocks of random numbers generated at once: what intermediate words take is bounded."""
 
 
 def compile_library(xp: Any, modules: Modules, phase: LibraryPhase, types: Types) -> Kernel | None:
@@ -46,6 +50,24 @@ def compile_library(xp: Any, modules: Modules, phase: LibraryPhase, types: Types
         return made if isinstance(made, tuple) else (made,)
 
     return run
+
+
+# -------------------------------------------------------------------------------------------- making
+
+
+def _size_vector(call: Call, arrays: Any) -> Any:
+    return call.xp.asarray(np.array(call.sizes(call.types), np.int64).reshape(call.shape()))
+
+
+def _random(call: Call, arrays: Any) -> Any:
+    """Uniform f64 from an integer key or a pair."""
+    xp, shape = call.xp, call.shape()
+    words = [*arrays[0].reshape(-1).get().tolist(), 0]
+    count = math.prod(shape)
+    result = xp.empty((count + 1) // 2 * 2, np.float64).reshape(-1, 2)
+    for first in range(0, len(result), _PIECE):
+        fill_pairs(xp, result[first : first + _PIECE], first, int(words[0]), int(words[1]))
+    return result.reshape(-1)[:count].reshape(shape).copy()
 
 
 # -------------------------------------------------------------------------------------------- moving
@@ -129,10 +151,10 @@ def _transform(name: str) -> Implementation:
 
 
 IMPLEMENTATIONS: Final[dict[str, Implementation]] = {
-    "size_vector": size_vector, "join": _join, "stack": _stack, "rotate": rotate, "reshape_cycle": reshape_cycle,
+    "size_vector": _size_vector, "join": _join, "stack": _stack, "rotate": rotate, "reshape_cycle": reshape_cycle,
     "gather": gather, "update": update, "mask_update": _mask_update, "scan": scan, "contract": _contract, "compress": _compress,
-    "expand": _expand, "where": _where, "runtime_size": _runtime_size, "grade": grade, "key_reduce": key_reduce, "random": random,
-    "index_of": index_of, "member_of": member_of, "first_occurrence": first_occurrence, "interval_index": interval_index,
-    "match": match,
+    "expand": _expand, "where": _where, "runtime_size": _runtime_size, "grade": grade, "key_reduce": key_reduce,
+    "random": _random, "index_of": index_of, "member_of": member_of, "first_occurrence": first_occurrence,
+    "interval_index": interval_index, "match": match,
     **{name: _transform(name) for name in ("fft", "ifft", "rfft", "irfft")}, **LINEAR,
 }  # fmt: skip

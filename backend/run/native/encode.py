@@ -28,8 +28,7 @@ from ..sites import PhaseSite, RoomSite, Site, WholeSite, located
 from ..words.phases import executed
 from ..words.program import Arm, Cell, Chain, Choose, Free, Inside, Put, Refuse, Register, Repeat, Room, Run, Share, Test, Word
 from . import Native
-from .program import HEAD, INPUT, MOST_LAYOUTS, OTHER, Program, pause
-from .words import Operation
+from .program import HEAD, INPUT, MOST_LAYOUTS, OTHER, Operation, Program, pause
 
 MOST_VALUES: Final = 4096
 _NUMBERS: Final = {Kind.F64: float, Kind.I64: int}

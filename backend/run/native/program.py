@@ -6,6 +6,7 @@ Neighbours: `encode` (makes the words), `sites` (add bindings), `layouts`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from enum import IntEnum
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -24,6 +25,25 @@ INPUT: Final = 2 + MOST_LAYOUTS
 _RETIRED: Final = 5
 Input: TypeAlias = tuple[np.dtype[Any], tuple[int, ...]]
 """What an argument is."""
+
+
+class Operation(IntEnum):
+    """Those of words, as `enum operation` of `run.c` has them."""
+
+    RUN = 0
+    FREE = 1
+    SHARE = 2
+    MOVE = 3
+    CELL = 4
+    PUT = 5
+    SET = 6
+    ADD = 7
+    LOAD = 8
+    EVALUATE = 9
+    BRANCH = 10
+    JUMP = 11
+    POLL = 12
+    GIVE = 13
 
 
 def pause() -> None:

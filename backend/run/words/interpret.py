@@ -8,7 +8,6 @@ Neighbours: `program` (the words), `phases` (words that run phases), `executor` 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from time import perf_counter_ns
 from typing import Any
 
 from ....lang.diagnostics import RunFailed
@@ -17,7 +16,7 @@ from ...graph import traverse
 from ...graph.phases import Fold, Loop, Map, Phase, ValueId
 from ...schedule.plan.parts import DeviceId
 from ..failures import CheckFailed, iteration_of, locate
-from ..machine import Action, Machine, Took
+from ..machine import Action, Machine
 from ..memory import Memory
 from .phases import compile_executed, compile_run
 from .program import Arm, Cell, Chain, Choose, Free, Inside, Put, Refuse, Register, Repeat, Room, Run, Share, Stream, Test, Word
@@ -73,16 +72,7 @@ class _Interpreter:
                 return self.refuse(word)
 
     def observed(self, action: Action, phase: Phase) -> Action:
-        observe, device = self.machine.observe, self.device
-        if observe is None:
-            return action
-
-        def act(memory: Memory) -> None:
-            start = perf_counter_ns()
-            action(memory)
-            observe(Took(phase, device, start, perf_counter_ns()))
-
-        return act
+        return self.machine.observed(action, phase, self.device)
 
     def inside(self, word: Inside) -> Action:
         machine, phase, words = self.machine, word.phase, self.all(word.words)
