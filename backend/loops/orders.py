@@ -18,50 +18,37 @@ from dataclasses import dataclass
 from typing import Final
 
 from ...typechecker.elements import Kind
-from ...typechecker.scalars import identity_of, neutral
-from ..kernels.build import bits_of
 from ..kernels.ir import BLOCK, LANES
 from .builder import Builder, at
 from .check import may_fail
 from .ir import ONE, ZERO, Apply, Fail, Index, LoopKind, Role, Statement, plus, times, walk
+from .reducing import Reduction, joined
 
 MOST_UNROLLED: Final = 8
 """Items that are added without a loop."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sum:
-    """One reduction of several over the same items."""
-
-    kind: Kind
-    function: str
-
-    @property
-    def of_nothing(self) -> int:
-        """The bits of an empty sum."""
-        identity = identity_of(self.function, self.kind)
-        return self.of_no_item if identity is None else bits_of(self.kind, identity)
-
-    @property
-    def of_no_item(self) -> int:
-        """The bits of what changes no sum."""
-        return bits_of(self.kind, neutral(self.function, self.kind))
-
-
-def unrolled(b: Builder, sums: Sequence[Sum], length: int, items: Callable[[Index], Sequence[str]]) -> list[str]:
+def unrolled(b: Builder, sums: Sequence[Reduction], length: int, items: Callable[[Index], Sequence[str]]) -> list[str]:
     """A few items, whose number is known: lanes halved in registers."""
-    if not length:
-        return [b.constant(s.kind, s.of_nothing) for s in sums]
     rows = [list(items(Index((), place))) for place in range(length)]
     half = LANES // 2
     while half:
         for lane in range(half):
             if lane + half < len(rows):
-                pairs = zip(sums, rows[lane], rows[lane + half], strict=True)
-                rows[lane] = [b.apply(s.function, (x, y), s.kind, s.kind) for s, x, y in pairs]
+                rows[lane] = list(joined(b, sums, rows[lane], rows[lane + half]))
         rows = rows[:half]
         half //= 2
     return rows[0]
+
+
+def in_vectors(b: Builder, reductions: Sequence[Reduction], items: Callable[[Index], Sequence[str]], upper: Sequence[Index],
+               lower: Index = ZERO, before: Sequence[str] = ()) -> tuple[str, ...]:  # fmt: skip
+    """Reductions that are exact in any order; or of so many items, a row of lanes at most, each a lane in registers."""
+    firsts = before or [b.constant(one.kind, one.of_no_item) for one in reductions]
+    carried = [(one.kind, first, one.function) for one, first in zip(reductions, firsts, strict=True)]
+    with b.loop(LoopKind.VECTOR, (lower,), upper, carried) as lane:
+        lane.yields = joined(b, reductions, lane.inside, items(at(lane.index)))
+    return lane.results
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +59,11 @@ class Short:
     totals: tuple[str, ...]
 
 
-def in_lanes(b: Builder, sums: Sequence[Sum], length: int, items: Callable[[Index], Sequence[str]]) -> Short | None:
-    """So many items (a row of lanes at most), each a lane in registers; None: a loop over single items has to find what fails."""
+def in_lanes(b: Builder, sums: Sequence[Reduction], length: int, items: Callable[[Index], Sequence[str]]) -> Short | None:
+    """So many items in vectors; None: a loop over single items has to find what fails."""
     with b.block() as statements:
-        entry = [(s.kind, b.constant(s.kind, s.of_no_item), s.function) for s in sums]
-        with b.range(LoopKind.VECTOR, Index((), length), entry) as lane:
-            pairs = zip(sums, lane.inside, items(at(lane.index)), strict=True)
-            lane.yields = tuple([b.apply(s.function, (x, y), s.kind, s.kind) for s, x, y in pairs])
-    return Short(statements, lane.results) if cannot_fail(statements) else None
+        totals = in_vectors(b, sums, items, (Index((), length),))
+    return Short(statements, totals) if cannot_fail(statements) else None
 
 
 def cannot_fail(statements: Sequence[Statement]) -> bool:
@@ -87,7 +71,7 @@ def cannot_fail(statements: Sequence[Statement]) -> bool:
     return not any(isinstance(s, Fail) or (isinstance(s, Apply) and may_fail(s)) for s in walk(tuple(statements)))
 
 
-def of_any_length(b: Builder, sums: Sequence[Sum], length: Index, items: Items, most: int) -> list[str]:
+def of_any_length(b: Builder, sums: Sequence[Reduction], length: Index, items: Items, most: int) -> list[str]:
     """Sums of as many items as are found when they are added: few are lanes in registers."""
     nothing = [b.constant(s.kind, s.of_nothing) for s in sums]
     if most <= 0:
@@ -160,7 +144,7 @@ def together(b: Builder, cells: Index, most: int) -> Iterator[tuple[Index, Cells
         yield at(tile.index), Cells(at(count), most)
 
 
-def ordered(b: Builder, sums: Sequence[Sum], length: Index, items: Callable[[Index], Items],
+def ordered(b: Builder, sums: Sequence[Reduction], length: Index, items: Callable[[Index], Items],
             give: Callable[[Index, Sequence[str]], None], cells: Cells | None = None, most: int = MOST, *, is_some: bool = True
             ) -> None:  # fmt: skip
     """Sums of `length` items (at least one if there `is_some`, no more than `most`) of each cell.  `give(cell, totals)` takes the
@@ -222,7 +206,7 @@ def _tree(block: _Block, length: Index) -> None:
 class _Block:
     """A block of sums: `write` leaves them in the first of its lanes."""
 
-    def __init__(self, b: Builder, sums: Sequence[Sum], items: Callable[[Index], Items], most: int, held: int,
+    def __init__(self, b: Builder, sums: Sequence[Reduction], items: Callable[[Index], Items], most: int, held: int,
                  cells: Cells | None = None) -> None:  # fmt: skip
         self.b, self.sums, self.items, self.most, self.cells = b, sums, items, most, cells
         self.held = min(held, 1 << (most - 1).bit_length())
@@ -250,20 +234,17 @@ class _Block:
         for view, value in zip(views, values, strict=True):
             self.b.store(view, self.place(lane, cell), value)
 
-    def joined(self, left: Sequence[str], right: Sequence[str]) -> tuple[str, ...]:
-        pairs = zip(self.sums, left, right, strict=True)
-        return tuple([self.b.apply(s.function, (x, y), s.kind, s.kind) for s, x, y in pairs])
-
     def join(self, lane: Index, cell: Index, values: Sequence[str], *, before: bool = False) -> None:
         """Values with those of a lane, before or behind these."""
         held = self.load(self.lanes, lane, cell)
-        self.store(self.lanes, lane, cell, self.joined(values, held) if before else self.joined(held, values))
+        left, right = (values, held) if before else (held, values)
+        self.store(self.lanes, lane, cell, joined(self.b, self.sums, left, right))
 
 
 class _Along(_Block):
     """Of one cell: vectors of lanes, which registers halve."""
 
-    def __init__(self, b: Builder, sums: Sequence[Sum], items: Callable[[Index], Items], most: int) -> None:
+    def __init__(self, b: Builder, sums: Sequence[Reduction], items: Callable[[Index], Items], most: int) -> None:
         super().__init__(b, sums, items, most, LANES)
 
     def write(self, start: Index, length: Index) -> None:
@@ -295,16 +276,14 @@ class _Along(_Block):
         if self.held == LANES:
             with b.range(LoopKind.VECTOR, plus(used, Index((), -_HALF))) as lane:
                 self.join(at(lane.index), ZERO, self.load(self.lanes, plus(at(lane.index), Index((), _HALF)), ZERO))
-        entry = [(s.kind, first, s.function) for s, first in zip(self.sums, self.nothing, strict=True)]
-        with b.range(LoopKind.VECTOR, Index((), min(self.held, _HALF)), entry) as lane:
-            lane.yields = self.joined(lane.inside, self.load(self.lanes, at(lane.index), ZERO))
-        self.store(self.lanes, ZERO, ZERO, lane.results)
+        total = in_vectors(b, self.sums, lambda lane: self.load(self.lanes, lane, ZERO), (Index((), min(self.held, _HALF)),))
+        self.store(self.lanes, ZERO, ZERO, total)
 
 
 class _Across(_Block):
     """Of cells side by side: vectors of cells, whose lanes go down the rows in registers."""
 
-    def __init__(self, b: Builder, sums: Sequence[Sum], items: Callable[[Index], Items], most: int, cells: Cells) -> None:
+    def __init__(self, b: Builder, sums: Sequence[Reduction], items: Callable[[Index], Items], most: int, cells: Cells) -> None:
         super().__init__(b, sums, items, most, HELD, cells)
 
     def write(self, start: Index, length: Index) -> None:
@@ -317,7 +296,7 @@ class _Across(_Block):
                 total = self.down(start, plus(at(lane.index), Index((), half)), length, items)
                 if self.most > half + 2 * HELD:
                     other = plus(at(lane.index), Index((), half + 2 * HELD))
-                    total = self.joined(total, self.down(start, other, length, items))
+                    total = joined(self.b, self.sums, total, self.down(start, other, length, items))
                 if half:
                     self.join(at(lane.index), cell, total)
                 else:
@@ -334,7 +313,7 @@ class _Across(_Block):
         """One lane, down the rows of the block."""
         entry = [(s.kind, first, None) for s, first in zip(self.sums, self.nothing, strict=True)]
         with self.b.loop(LoopKind.SERIAL, (lane,), (length,), entry, step=LANES) as row:
-            row.yields = self.joined(row.inside, items(plus(start, at(row.index)), None))
+            row.yields = joined(self.b, self.sums, row.inside, items(plus(start, at(row.index)), None))
         return row.results
 
 

@@ -9,57 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
-from math import nan
 
-from ...typechecker.elements import Kind
-from ...typechecker.scalars import neutral
-from ..graph.phases import PLACES
-from ..kernels.build import bits_of
 from ..kernels.ir import BLOCK, LANES
 from .builder import Builder, at
 from .cuda.text import SHARED
 from .ir import ZERO, Index, LoopKind, Role, plus
 from .orders import HELD, Cells
-
-
-@dataclass(frozen=True, slots=True)
-class State:
-    """What a reduction carries on a card: a value, or (`PLACES`) the best item and its place.  Of equal items the earlier is
-    better, and a number is better than a NaN, so that the order does not show."""
-
-    function: str
-    kind: Kind
-
-    @property
-    def kinds(self) -> tuple[Kind, ...]:
-        return (self.kind, Kind.I64) if self.function in PLACES else (self.kind,)
-
-    def nothing(self, b: Builder) -> list[tuple[Kind, str, None]]:
-        """What changes nothing."""
-        if self.function not in PLACES:
-            bits = [bits_of(self.kind, neutral(self.function, self.kind))]
-        else:
-            loses = nan if self.kind.is_float else neutral("min" if self.function == "least_place" else "max", self.kind)
-            bits = [bits_of(self.kind, loses), (1 << 63) - 1]
-        return [(kind, b.constant(kind, one), None) for kind, one in zip(self.kinds, bits, strict=True)]
-
-    def joined(self, b: Builder, left: Sequence[str], right: Sequence[str]) -> list[str]:
-        if self.function not in PLACES:
-            return [b.apply(self.function, (left[0], right[0]), self.kind, self.kind)]
-        (best, place), (item, there) = left, right
-
-        def both(x: str, y: str, function: str = "and") -> str:
-            return b.apply(function, (x, y), Kind.BOOL, Kind.BOOL)
-
-        better = b.apply("lt" if self.function == "least_place" else "gt", (best, item), self.kind, Kind.BOOL)
-        is_first = b.compare("lt", at(place), at(there))
-        better = both(better, both(b.apply("eq", (best, item), self.kind, Kind.BOOL), is_first), "or")
-        if self.kind.is_float:
-            is_number = b.apply("eq", (best, best), self.kind, Kind.BOOL)
-            other_is_none = b.apply("ne", (item, item), self.kind, Kind.BOOL)
-            better = both(better, both(other_is_none, both(is_first, is_number, "or")), "or")
-        return [b.apply("select", (better, *pair), kind, kind) for kind, *pair in zip(self.kinds, left, right, strict=True)]
+from .reducing import Reduction, joined
 
 
 class Threads:
@@ -69,8 +25,8 @@ class Threads:
     neighbouring lanes, or (`across`) neighbouring cells, of which there are `cells` at most.  `most`: no cell has more items; of
     longer ones, blocks are done.  `beside`: how many others carry something in the block's memory."""
 
-    def __init__(self, b: Builder, states: Sequence[State], most: int, *, across: bool = False, are_cells: bool, beside: int = 0
-                 ) -> None:  # fmt: skip
+    def __init__(self, b: Builder, states: Sequence[Reduction], most: int, *, across: bool = False, are_cells: bool,
+                 beside: int = 0) -> None:  # fmt: skip
         self.b, self.states, self.most, self.across = b, states, min(most, BLOCK), across
         self.kinds = [kind for state in states for kind in state.kinds]
         self.lanes = min(HELD if across else LANES, 1 << (most - 1).bit_length())
@@ -82,7 +38,7 @@ class Threads:
                 self.lanes //= 2
         shape = Index((), self.lanes), Index((), self.cells)
         self.rooms = [b.view("lanes", kind, shape, Role.SCRATCH, private=True).name for kind in self.kinds]
-        self.nothing = [part for state in states for part in state.nothing(b)]
+        self.nothing = [part for state in states for part in state.entry(b)]
 
     def write(self, cells: Cells, length: Index, items: Callable[[Index], Callable[[Index], Sequence[str]]]) -> None:
         """A block of `length` items (of what is longer, the first) of each cell, into its first lane."""
@@ -118,16 +74,11 @@ class Threads:
             return self.joined(total, self.lane(lane, ahead + apart, 2 * apart, length, items))
         bounds = (length, Index((), self.most)) if self.most > LANES else (length,)
         with self.b.loop(LoopKind.SERIAL, (plus(lane, Index((), ahead)),), bounds, self.nothing, step=LANES) as row:
-            row.yields = tuple(self.joined(row.inside, items(at(row.index))))
+            row.yields = self.joined(row.inside, items(at(row.index)))
         return row.results
 
-    def joined(self, left: Sequence[str], right: Sequence[str]) -> list[str]:
-        made, first = list[str](), 0
-        for state in self.states:
-            parts = slice(first, first + len(state.kinds))
-            made += state.joined(self.b, left[parts], right[parts])
-            first = parts.stop
-        return made
+    def joined(self, left: Sequence[str], right: Sequence[str]) -> tuple[str, ...]:
+        return joined(self.b, self.states, left, right)
 
     def load(self, lane: Index, cell: Index) -> list[str]:
         return [self.b.load(room, (lane, cell)) for room in self.rooms]

@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import ClassVar
 
-from ...kernels.ir import BLOCK, kind_of
-from ...kernels.row_plan import FUNCTIONS, Sweep
+from ...kernels.ir import BLOCK
+from ...kernels.row_plan import Sweep
 from ..builder import at
 from ..ir import ZERO, Index, LoopKind, Program, Role, plus, times
 from ..orders import Cells
-from ..threads import State, Threads
+from ..threads import Threads
 from .cards import OnCard
 from .rows import Rows, RowsCode
 
@@ -36,8 +36,7 @@ class _CardRows(Rows, OnCard):
 
     def write(self) -> None:
         b, are_cells, most = self.b, self.kernel.axes > 1, self.rows.most
-        states = [[State(FUNCTIONS[self.reduction(place).function], kind_of(self.kernel, place)) for place in sweep.reduces]
-                  for sweep in self.plan.sweeps]  # fmt: skip
+        states = list(map(self.reductions_of, self.plan.sweeps))
         count = sum(map(len, states))
         sweeps = [Threads(b, own, most, are_cells=are_cells, beside=count - len(own)) for own in states]
         self.enter([], self.known)
@@ -84,7 +83,7 @@ class _CardRows(Rows, OnCard):
                 for room, total in zip(totals, threads.load(ZERO, cell), strict=True):
                     b.store(room, (at(block.index),), total)
         with threads.each(cells) as (_, cell):
-            found = [[b.load(room, (Index((), block),)) for room in totals] for block in range(blocks)]
+            found: list[Sequence[str]] = [[b.load(room, (Index((), block),)) for room in totals] for block in range(blocks)]
             while len(found) > 1:
                 found = [threads.joined(*pair) for pair in zip(found[::2], found[1::2], strict=True)]
             threads.store(ZERO, cell, found[0])

@@ -13,15 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from itertools import accumulate
 from typing import ClassVar
 
 from ....typechecker.elements import Kind
-from ...kernels.ir import BLOCK, LANES, Form, Kernel, kind_of
+from ...kernels.ir import BLOCK, LANES, Form, Kernel
 from ..builder import at
 from ..ir import ONE, ZERO, Index, LoopKind, Program, Role, plus, times
 from ..orders import MOST, Cells, integer
-from ..threads import State, Threads
+from ..threads import Threads
 from .kernel import Lowering
 
 
@@ -38,6 +37,7 @@ class OnCard(Lowering):
     """A map; and the cells of blocks of threads."""
 
     outer: ClassVar = LoopKind.PARALLEL
+    in_order: ClassVar = False
 
     @contextmanager
     def cells(self, together: int) -> Iterator[tuple[list[Index], Cells]]:
@@ -60,16 +60,13 @@ class OnCard(Lowering):
 
 
 class _Reductions(OnCard):
-    """`states`: what the reductions carry, one behind the other; `ends`: which of that are the results."""
-
     def __init__(self, kernel: Kernel, most: int) -> None:
         super().__init__(kernel)
-        self.states = [State(r.reduction or "", kind_of(kernel, r.node)) for r in kernel.results]
-        self.ends, self.is_long = [end - 1 for end in accumulate(len(state.kinds) for state in self.states)], most > BLOCK
-        self.threads = Threads(self.b, self.states, most, across=kernel.form is Form.ACROSS, are_cells=kernel.axes > 1)
+        self.is_long = most > BLOCK
+        self.threads = Threads(self.b, self.reductions, most, across=kernel.form is Form.ACROSS, are_cells=kernel.axes > 1)
         self.partials = [
             self.b.view("partials", kind, (*map(at, self.sizes[:-1]), at("blocks")), Role.SCRATCH).name
-            for state in self.states for kind in state.kinds if self.is_long
+            for kind in self.threads.kinds if self.is_long
         ]  # fmt: skip
 
     @property
@@ -96,15 +93,7 @@ class _Reductions(OnCard):
         def items(cell: Index) -> Callable[[Index], list[str]]:
             here, column = self.of_cell(point, cell)
 
-            def values(place: Index) -> list[str]:
-                known, row = dict(column), plus(start, place)
-                self.enter([*here, row], known)
-                found: list[str] = []
-                for state, result in zip(self.states, self.kernel.results, strict=True):
-                    found += [known[result.node], *([self.b.number(row)] if len(state.kinds) > 1 else [])]
-                return found
-
-            return values
+            return lambda place: self.states([*here, plus(start, place)], column)
 
         self.threads.write(cells, length, items)
         with self.threads.each(cells) as (_, cell):
@@ -113,7 +102,7 @@ class _Reductions(OnCard):
                 for partial, total in zip(self.partials, totals, strict=True):
                     self.b.store(partial, (*here, block), total)
             else:
-                self.give(here, [totals[place] for place in self.ends])
+                self.give(here, self.outcomes(totals))
 
     def join(self, point: Sequence[Index]) -> None:
         """The blocks of a cell, as a binary tree of neighbours."""
@@ -130,4 +119,4 @@ class _Reductions(OnCard):
                 for partial, total in zip(self.partials, self.threads.joined(*sides), strict=True):
                     b.store(partial, (*point, left), total)
             level.yields, level.until = (twice,), b.compare("le", at("blocks"), at(twice))
-        self.give(point, [b.load(self.partials[place], (*point, ZERO)) for place in self.ends])
+        self.give(point, self.outcomes([b.load(partial, (*point, ZERO)) for partial in self.partials]))

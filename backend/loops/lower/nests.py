@@ -18,8 +18,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ....typechecker.elements import Kind
-from ....typechecker.scalars import identity_of, is_ordered, may_fail
-from ...graph.phases import PLACES
+from ....typechecker.scalars import identity_of, may_fail
 from ...kernels.build import bits_of, late_nodes, used_nodes
 from ...kernels.ir import BLOCK, FETCH, PROVED, Accumulator, Apply, Argument, Coordinate, Form, Literal, Load, Node, Result
 from ..builder import Builder, at, power
@@ -28,25 +27,16 @@ from ..orders import (
     MOST,
     MOST_UNROLLED,
     Items,
-    Sum,
     cannot_fail,
     from_the_right,
     in_lanes,
+    in_vectors,
     of_any_length,
     ordered,
     together,
     unrolled,
 )
-from ..reducing import entry, joined, outcome
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A register that is made at each point, joined with `reduction`."""
-
-    node: int
-    kind: Kind
-    reduction: str
+from ..reducing import Reduction, joined, states
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,18 +50,21 @@ class Extent:
 
 
 class Nest:
-    """`parts` are those of all results, one after the other; `known`: the registers of nodes."""
+    """`parts` are the nodes of all results, one after the other, and `reductions` join these; `known`: the registers of nodes."""
 
     outer: ClassVar = LoopKind.SERIAL
     """Of loops over axes that are not the vector axis, behind no other."""
+    in_order: ClassVar = True
+    """Are items reduced in their order, or by threads at once?"""
     most_cells = 1024
     """Cells side by side that are reduced together, of all results."""
 
     def __init__(self, b: Builder, form: Form, nodes: Sequence[Node], kinds: Sequence[Kind], results: Sequence[Result],
                  extents: Sequence[Index], last: Extent = Extent()) -> None:  # fmt: skip
         self.b, self.form, self.nodes, self.extents, self.last = b, form, nodes, extents, last
-        self.outcomes = results
-        self.parts = [Part(node, kinds[node], r.reduction or "") for r in results for node in r.nodes]
+        self.results_of_body = results
+        self.parts = [node for r in results for node in r.nodes]
+        self.reductions = [Reduction(r.reduction or "", kinds[n], self.in_order) for r in results for n in r.nodes]
         self.late = late_nodes(nodes)
         """The nodes that depend on the state of a reduction from the right."""
         self.axes: list[frozenset[int]] = []
@@ -126,7 +119,18 @@ class Nest:
         """Registers of the parts at a point of all axes."""
         own = dict(known)
         self.compute([place for place in self.at_depth(len(point)) if place not in self.late], point, own, mask)
-        return [own[part.node] for part in self.parts]
+        return [own[node] for node in self.parts]
+
+    def states(self, point: Sequence[Index], known: dict[int, str]) -> list[str]:
+        """Of the items at a point of all axes."""
+        finds_places = any(one.finds_place for one in self.reductions)
+        items, last = self.values(point, known), len(point) - 1
+        place = self.b.number(self.coordinate(last, point)) if finds_places else ""
+        return [own for one, item in zip(self.reductions, items, strict=True) for own in one.of_item(self.b, item, place)]
+
+    def outcomes(self, registers: Sequence[str]) -> list[str]:
+        """Of states."""
+        return [one.result(self.b, own) for one, own in states(self.reductions, registers)]
 
     def node(self, place: int, point: Sequence[Index], known: dict[int, str], mask: str | None = None) -> str:
         b, node = self.b, self.nodes[place]
@@ -197,7 +201,7 @@ class Nest:
                 own.update(of_row)
                 self.compute(both, [*here, Index((), place)], own)
             for place, own in enumerate(items):
-                self.give([*here, Index((), place)], [own[part.node] for part in self.parts])
+                self.give([*here, Index((), place)], [own[node] for node in self.parts])
 
     def across(self, point: Sequence[Index], known: dict[int, str]) -> None:
         """Reductions of cells side by side, so many at once."""
@@ -212,26 +216,22 @@ class Nest:
             def give(cell: Index, totals: Sequence[str]) -> None:
                 self.give([*point, plus(start, cell)], totals)
 
-            ordered(self.b, self.sums, self.extents[-1], items, give, cells, self.last.most, is_some=self.last.is_some)
+            ordered(self.b, self.reductions, self.extents[-1], items, give, cells, self.last.most, is_some=self.last.is_some)
 
     # -------------------------------------------------------------------------------------- reductions
-
-    @property
-    def sums(self) -> list[Sum]:
-        return [Sum(part.kind, part.reduction) for part in self.parts]
 
     def reduced(self, point: Sequence[Index], known: dict[int, str]) -> list[str]:
         """The reductions at a point of the parallel axes."""
         if self.late:
             return self.from_the_right(point, known)
-        if any(is_ordered(part.reduction, part.kind) for part in self.parts):
+        if any(one.is_ordered for one in self.reductions):
             return self.ordered(point, known)
-        if self.form is Form.COLUMNS or any(part.reduction in PLACES for part in self.parts):
+        if self.form is Form.COLUMNS or any(one.finds_place for one in self.reductions):
             return self.one_by_one(point, known)
         return self.in_any_order(point, known)
 
     def ordered(self, point: Sequence[Index], known: dict[int, str]) -> list[str]:
-        b, length, sums, totals = self.b, self.last.length, self.sums, list[str]()
+        b, length, sums, totals = self.b, self.last.length, self.reductions, list[str]()
 
         def items(place: Index, mask: str | None = None) -> list[str]:
             return self.values([*point, place], known, mask)
@@ -248,49 +248,39 @@ class Nest:
 
     def in_any_order(self, point: Sequence[Index], known: dict[int, str]) -> list[str]:
         """Reductions that are exact in any order; one truth value may be decided before the last item."""
-        b, size, (first, *others) = self.b, self.extents[-1], self.parts
+        b, size, (first, *others) = self.b, self.extents[-1], self.reductions
 
-        def part(before: Sequence[str], lower: Index, upper: Sequence[Index]) -> list[str]:
-            carried = [(part.kind, one, part.reduction) for part, one in zip(self.parts, before, strict=True)]
-            with b.loop(LoopKind.VECTOR, (lower,), upper, carried) as loop:
-                pairs = zip(self.parts, loop.inside, self.values([*point, at(loop.index)], known), strict=True)
-                loop.yields = tuple([b.apply(p.reduction, (x, y), p.kind, p.kind) for p, x, y in pairs])
-            return list(loop.results)
+        def items(place: Index) -> list[str]:
+            return self.values([*point, place], known)
 
-        neutral = [own for part in self.parts for own in entry(b, part.reduction, part.kind)]
-        if first.kind is Kind.BOOL and first.reduction in ("and", "or") and not others and self.last.most > BLOCK:
+        if first.kind is Kind.BOOL and first.function in ("and", "or") and not others and self.last.most > BLOCK:
             with b.block() as early:
-                totals = self.until_decided(first, part, neutral)
+                totals = self.until_decided(first, items)
             if cannot_fail(early):
                 b.statements += early
                 return totals
-        return part([one for _, one, _ in neutral], ZERO, (size,))
+        return list(in_vectors(b, self.reductions, items, (size,)))
 
-    def until_decided(self, decided: Part, part: Callable[[Sequence[str], Index, Sequence[Index]], list[str]],
-                      neutral: Sequence[tuple[Kind, str, None]]) -> list[str]:  # fmt: skip
+    def until_decided(self, decided: Reduction, items: Callable[[Index], Sequence[str]]) -> list[str]:
         """What follows the block that decides it is not looked at."""
         b, size = self.b, self.extents[-1]
-        with b.loop(LoopKind.SERIAL, (ZERO,), (size,), neutral, step=BLOCK) as block:
+        with b.loop(LoopKind.SERIAL, (ZERO,), (size,), decided.entry(b), step=BLOCK) as block:
             start = at(block.index)
-            block.yields = tuple(part(block.inside, start, (plus(start, Index((), BLOCK)), size)))
+            block.yields = in_vectors(b, [decided], items, (plus(start, Index((), BLOCK)), size), start, block.inside)
             (now,) = block.yields
-            block.until = now if decided.reduction == "or" else b.apply("not", (now,), Kind.BOOL, Kind.BOOL)
+            block.until = now if decided.function == "or" else b.apply("not", (now,), Kind.BOOL, Kind.BOOL)
         return list(block.results)
 
     def one_by_one(self, point: Sequence[Index], known: dict[int, str]) -> list[str]:
         """Reductions that are exact in any order, and places of extremes, with their state in registers."""
-        b, rows = self.b, [(part.reduction, part.kind) for part in self.parts]
-        with b.range(LoopKind.SERIAL, self.extents[-1], [own for row in rows for own in entry(b, *row)]) as loop:
-            here, state = [*point, at(loop.index)], list(loop.inside)
-            items, place = self.values(here, known), b.number(self.coordinate(len(point), here))
-            pairs = zip(rows, items, strict=True)
-            loop.yields = tuple(own for row, item in pairs for own in joined(b, *row, item, place, state))
-        last = list(loop.results)
-        return [outcome(b, *row, last) for row in rows]
+        b, entry = self.b, [own for one in self.reductions for own in one.entry(self.b)]
+        with b.range(LoopKind.SERIAL, self.extents[-1], entry) as loop:
+            loop.yields = joined(b, self.reductions, loop.inside, self.states([*point, at(loop.index)], known))
+        return self.outcomes(loop.results)
 
     def from_the_right(self, point: Sequence[Index], known: dict[int, str]) -> list[str]:
         """Reductions one item after the other; of nothing they are the identity."""
-        b, results = self.b, self.outcomes
+        b, results, kinds = self.b, self.results_of_body, [one.kind for one in self.reductions]
         some = None if self.last.is_some else b.compare("lt", ZERO, self.extents[-1])
         nothing = [n for r in results for n in (identity_of(r.reduction or "", r.kind) or 0, 0)[: len(r.nodes)]]
 
@@ -298,13 +288,12 @@ class Nest:
             items = self.values([*point, place], known, some)
             if some is None:
                 return items
-            rows = zip(self.parts, items, nothing, strict=True)
-            return [b.apply("select", (some, item, b.constant(p.kind, bits_of(p.kind, value))), p.kind, p.kind)
-                    for p, item, value in rows]  # fmt: skip
+            rows = zip(kinds, items, nothing, strict=True)
+            return [b.apply("select", (some, item, b.constant(k, bits_of(k, value))), k, k) for k, item, value in rows]
 
         def following(place: Index, states: Sequence[str]) -> list[str]:
             own = known | dict(zip((state for r in results for state in r.states), states, strict=True))
             self.compute(self.at_depth(len(self.extents)), [*point, place], own)
             return [own[node] for result in results for node in result.following]
 
-        return from_the_right(b, [part.kind for part in self.parts], self.extents[-1], first, following)
+        return from_the_right(b, kinds, self.extents[-1], first, following)

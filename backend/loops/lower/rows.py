@@ -23,15 +23,14 @@ from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from ....typechecker.elements import Kind
-from ....typechecker.scalars import is_ordered, neutral
-from ...kernels.build import bits_of
 from ...kernels.ir import Apply, Form, Kernel, Load, Node, Step, kind_of
 from ...kernels.llvm_leaf import vector_bytes
 from ...kernels.row_plan import FUNCTIONS, MOST_SIDE, Sweep, plan_sweeps
 from ..builder import at
-from ..ir import ZERO, Index, LoopKind, Program, Role, View, plus, times
+from ..ir import ZERO, Index, LoopKind, Program, Role, View, plus
 from ..llvm import llvm_text
-from ..orders import Sum, ordered
+from ..orders import in_vectors, ordered, together
+from ..reducing import Reduction, joined
 from .kernel import Lowering
 
 _TILE: Final = 64
@@ -107,8 +106,9 @@ class Rows(Lowering):
         """The reductions of one."""
         raise NotImplementedError
 
-    def sums_of(self, sweep: Sweep) -> list[Sum]:
-        return [Sum(kind_of(self.kernel, place), FUNCTIONS[self.reduction(place).function]) for place in sweep.reduces]
+    def reductions_of(self, sweep: Sweep) -> list[Reduction]:
+        functions = [FUNCTIONS[self.reduction(place).function] for place in sweep.reduces]
+        return [Reduction(f, kind_of(self.kernel, n), self.in_order) for f, n in zip(functions, sweep.reduces, strict=True)]
 
     def reduction(self, place: int) -> Apply:
         node = self.kernel.body[place]
@@ -143,13 +143,6 @@ class Rows(Lowering):
         """The rows inside the loops of all axes before the vector axis."""
         raise NotImplementedError
 
-    def joined_all(self, sums: Sequence[Sum], before: Sequence[str], items: Sequence[str]) -> tuple[str, ...]:
-        joins = zip(sums, before, items, strict=True)
-        return tuple([self.b.apply(s.function, (x, y), s.kind, s.kind) for s, x, y in joins])
-
-    def firsts(self, sums: Sequence[Sum]) -> list[tuple[Kind, str, str]]:
-        return [(s.kind, self.b.constant(s.kind, bits_of(s.kind, neutral(s.function, s.kind))), s.function) for s in sums]
-
 
 class _OneByOne(Rows):
     """Vectors along the row."""
@@ -167,19 +160,15 @@ class _OneByOne(Rows):
         return (point[-1],)
 
     def sweep(self, sweep: Sweep, row: Sequence[Index], known: dict[int, str]) -> Sequence[str]:
-        b, sums, length = self.b, self.sums_of(sweep), at(self.sizes[-1])
-        if any(is_ordered(s.function, s.kind) for s in sums):
-            totals = list[str]()
+        b, sums, length, totals = self.b, self.reductions_of(sweep), at(self.sizes[-1]), list[str]()
 
-            def items(place: Index, mask: str | None) -> list[str]:
-                return self.element(sweep, row, place, known, mask)
+        def items(place: Index, mask: str | None = None) -> list[str]:
+            return self.element(sweep, row, place, known, mask)
 
-            ordered(b, sums, length, lambda _: items, lambda _, values: totals.extend(values), most=self.rows.most)
-            return totals
-        with b.range(LoopKind.VECTOR, length, self.firsts(sums)) as loop:
-            items_there = self.element(sweep, row, at(loop.index), known)
-            loop.yields = self.joined_all(sums, loop.inside, items_there)
-        return loop.results
+        if not any(one.is_ordered for one in sums):
+            return in_vectors(b, sums, items, (length,))
+        ordered(b, sums, length, lambda _: items, lambda _, values: totals.extend(values), most=self.rows.most)
+        return totals
 
     def rows_of(self, point: Sequence[Index]) -> None:
         for operand, copy in self.copies.items():
@@ -215,32 +204,28 @@ class _SideBySide(Rows):
         return super().target(place, point[:-1], part) if self.rows.is_row[place] else tuple(point)
 
     def rows_of(self, point: Sequence[Index]) -> None:
-        b, cells = self.b, at(self.sizes[-2])
-        with b.loop(LoopKind.SERIAL, (ZERO,), (cells,), step=_TILE) as tile:
-            start = at(tile.index)
-            left = b.number(plus(cells, times(start, -1)))
-            count = at(b.apply("min", (left, b.constant(Kind.I64, _TILE)), Kind.I64, Kind.I64))
-            with b.range(LoopKind.VECTOR, count) as cell:
-                self.cell, row, known = at(cell.index), [*point, plus(start, at(cell.index))], dict(self.known)
-                self.enter(row, known)
-                self.sweeps(row, known)
+        b = self.b
+        with together(b, at(self.sizes[-2]), _TILE) as (start, cells), b.range(LoopKind.VECTOR, cells.count) as cell:
+            self.cell, row, known = at(cell.index), [*point, plus(start, at(cell.index))], dict(self.known)
+            self.enter(row, known)
+            self.sweeps(row, known)
 
     def sweep(self, sweep: Sweep, row: Sequence[Index], known: dict[int, str]) -> Sequence[str]:
-        b, sums, length = self.b, self.sums_of(sweep), at(self.sizes[-1])
-        trees = [self.room(s.kind) if is_ordered(s.function, s.kind) else "" for s in sums]
-        plain = [s for s, tree in zip(sums, trees, strict=True) if not tree]
-        with b.range(LoopKind.SERIAL, length, [(kind, first, None) for kind, first, _ in self.firsts(plain)]) as loop:
+        b, sums, length = self.b, self.reductions_of(sweep), at(self.sizes[-1])
+        trees = [self.room(one.kind) if one.is_ordered else "" for one in sums]
+        plain = [one for one in sums if not one.is_ordered]
+        with b.range(LoopKind.SERIAL, length, [own for one in plain for own in one.entry(b)]) as loop:
             point = [*row, at(loop.index)]
             items = self.element(sweep, row, point[-1], known)
             for tree, item in zip(trees, items, strict=True):
                 if tree:
                     b.store(tree, self.kept_at(point), item)
             others = [item for tree, item in zip(trees, items, strict=True) if not tree]
-            loop.yields = self.joined_all(plain, loop.inside, others)
+            loop.yields = joined(b, plain, loop.inside, others)
         results = iter(loop.results)
-        return [self.halved(tree, s) if tree else next(results) for s, tree in zip(sums, trees, strict=True)]
+        return [self.halved(tree, one) if tree else next(results) for one, tree in zip(sums, trees, strict=True)]
 
-    def halved(self, tree: str, total: Sum) -> str:
+    def halved(self, tree: str, total: Reduction) -> str:
         """See Note [Short rows]."""
         b, half = self.b, MOST_SIDE // 2
         while half:
