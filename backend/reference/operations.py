@@ -1,6 +1,6 @@
 """What each pure op of the core does: values in, values out.
 
-One function a family of ops, dispatched by `match`; control flow (lift, loop, fold, branch) is in `interpret`.
+One case an op; control flow (lift, loop, fold, branch) is in `interpret`.
 `View` is how an op sees the running program: its operands, the declared types, the sizes that are bound.
 
 Neighbours: `interpret` (calls `compute`), `structure selection searching reductions linear scalars` (the work).
@@ -34,36 +34,79 @@ class View(Protocol):
 
 def compute(op: core_blocks.Op, view: View) -> tuple[Array, ...]:
     """The results of a pure op, in the order of its result ids."""
+    if isinstance(op, c.Library) and op.name not in _WHOLE and op.name != "random":
+        kinds, shapes = [view.kind(r) for r in op.results], [view.shape(r) for r in op.results]
+        return linear.library(op.name, [view.value(a) for a in op.args], kinds, shapes)
+    return (_computed(op, view),)
+
+
+def _computed(op: core_blocks.Op, view: View) -> Array:
     match op:
         case c.Literal():
-            return (array(view.kind(op.result), view.shape(op.result), op.data),)
+            return array(view.kind(op.result), view.shape(op.result), op.data)
         case c.SizeVector():
             numbers = [view.size(size) for size in op.sizes]
-            return (array(Kind.I64, () if op.scalar else (len(numbers),), numbers),)
+            return array(Kind.I64, () if op.scalar else (len(numbers),), numbers)
         case c.Scalar():
-            return (apply_scalar(op, view),)
+            return apply_scalar(op, view)
         case c.Library(name="random", args=(key,), results=(result,)):
-            return (uniform(view.value(key), view.shape(result)),)
-        case c.Library() if op.name in _WHOLE:
-            return (_WHOLE[op.name](*[view.value(arg) for arg in op.args], **dict(op.attributes)),)
+            return uniform(view.value(key), view.shape(result))
         case c.Library():
-            kinds, shapes = [view.kind(r) for r in op.results], [view.shape(r) for r in op.results]
-            return linear.library(op.name, [view.value(a) for a in op.args], kinds, shapes)
+            return _WHOLE[op.name](*[view.value(arg) for arg in op.args], **dict(op.attributes))
         case c.Format():
             arg = view.value(op.arg)
             if op.digits is None:
                 characters, shape = text.format_items(arg.kind, arg.data, arg.shape)
             else:
                 characters, shape = text.fixed_items(arg.kind, arg.data, arg.shape, op.digits)
-            return (Array(Kind.CHAR, shape, tuple(characters)),)
-        case c.Iota() | c.IotaGrid() | c.Reshape() | c.Transpose() | c.Spread() | c.Reverse() | c.Rotate():
-            return (_rearrange(op, view),)
-        case c.Slice() | c.Join() | c.Stack() | c.Windows():
-            return (_box(op, view),)
-        case c.Gather() | c.Update() | c.MaskUpdate() | c.Compress() | c.Expand() | c.Where():
-            return (_select(op, view),)
-        case c.Reduce() | c.Scan() | c.Contract() | c.KeyReduce():
-            return (_reduce(op, view),)
+            return Array(Kind.CHAR, shape, tuple(characters))
+        case c.Iota():
+            return structure.iota(view.shape(op.result)[0])
+        case c.IotaGrid():
+            return structure.iota_grid(view.shape(op.result))
+        case c.Reshape():
+            return structure.reshape(view.value(op.arg), view.shape(op.result))
+        case c.Transpose():
+            return structure.transpose(view.value(op.arg), op.axes)
+        case c.Spread():
+            return structure.spread(view.value(op.arg), op.axes, view.shape(op.result))
+        case c.Reverse():
+            return structure.reverse(view.value(op.arg), op.axis)
+        case c.Rotate():
+            return structure.rotate(view.value(op.arg), view.value(op.amount), op.axis)
+        case c.Slice():
+            starts = [view.size(size) for size in op.starts]
+            return structure.slice_box(view.value(op.arg), starts, view.shape(op.result))
+        case c.Join():
+            return structure.join([view.value(a) for a in op.args], op.axis)
+        case c.Stack():
+            return structure.stack([view.value(a) for a in op.args], op.axis)
+        case c.Windows():
+            return structure.windows(view.value(op.arg), op.count, view.shape(op.result))
+        case c.Gather():
+            arg, indices = view.value(op.arg), view.value(op.indices)
+            beside = {axis: integers(view.value(v))[0] for axis, v in zip(op.axes, op.beside, strict=True)}
+            return selection.gather(arg, indices, op.axis, op.checked, op.fills, op.shift, op.place, beside)
+        case c.Update():
+            choices = [None if i is None else view.value(i) for i in op.indices]
+            return selection.update(view.value(op.arg), choices, view.value(op.value), op.checked, op.place)
+        case c.MaskUpdate():
+            return selection.mask_update(view.value(op.arg), view.value(op.mask), view.value(op.value))
+        case c.Compress():
+            return selection.compress(view.value(op.mask), view.value(op.arg), op.axis)
+        case c.Expand():
+            return selection.expand(view.value(op.mask), view.value(op.arg), op.axis)
+        case c.Where():
+            return selection.where(view.value(op.mask))
+        case c.Reduce():
+            return reductions.reduce(op.function, view.value(op.arg), op.axis)
+        case c.Scan():
+            return reductions.scan(op.function, view.value(op.arg), op.axis)
+        case c.Contract():
+            return reductions.contract(view.value(op.left), view.value(op.right))
+        case c.KeyReduce():
+            bins = view.shape(op.result)[0]
+            return reductions.key_reduce(op.function, view.value(op.indices), view.value(op.arg), bins, op.checked, op.place)
     raise InternalError(f"{type(op).__name__} is not a pure op")
 
 
@@ -93,73 +136,6 @@ def uniform(key: Array, shape: Sequence[int]) -> Array:
     """Uniform f64 from an i64 or a pair."""
     words = [*integers(key), 0]
     return array(Kind.F64, shape, [philox.uniform(words[0], words[1], i) for i in range(math.prod(shape))])
-
-
-def _rearrange(op: core_blocks.Op, view: View) -> Array:
-    match op:
-        case c.Iota():
-            return structure.iota(view.shape(op.result)[0])
-        case c.IotaGrid():
-            return structure.iota_grid(view.shape(op.result))
-        case c.Reshape():
-            return structure.reshape(view.value(op.arg), view.shape(op.result))
-        case c.Transpose():
-            return structure.transpose(view.value(op.arg), op.axes)
-        case c.Spread():
-            return structure.spread(view.value(op.arg), op.axes, view.shape(op.result))
-        case c.Reverse():
-            return structure.reverse(view.value(op.arg), op.axis)
-        case c.Rotate():
-            return structure.rotate(view.value(op.arg), view.value(op.amount), op.axis)
-    raise InternalError(type(op).__name__)
-
-
-def _box(op: core_blocks.Op, view: View) -> Array:
-    match op:
-        case c.Slice():
-            starts = [view.size(size) for size in op.starts]
-            return structure.slice_box(view.value(op.arg), starts, view.shape(op.result))
-        case c.Join():
-            return structure.join([view.value(a) for a in op.args], op.axis)
-        case c.Stack():
-            return structure.stack([view.value(a) for a in op.args], op.axis)
-        case c.Windows():
-            return structure.windows(view.value(op.arg), op.count, view.shape(op.result))
-    raise InternalError(type(op).__name__)
-
-
-def _select(op: core_blocks.Op, view: View) -> Array:
-    match op:
-        case c.Gather():
-            arg, indices = view.value(op.arg), view.value(op.indices)
-            beside = {axis: integers(view.value(v))[0] for axis, v in zip(op.axes, op.beside, strict=True)}
-            return selection.gather(arg, indices, op.axis, op.checked, op.fills, op.shift, op.place, beside)
-        case c.Update():
-            choices = [None if i is None else view.value(i) for i in op.indices]
-            return selection.update(view.value(op.arg), choices, view.value(op.value), op.checked, op.place)
-        case c.MaskUpdate():
-            return selection.mask_update(view.value(op.arg), view.value(op.mask), view.value(op.value))
-        case c.Compress():
-            return selection.compress(view.value(op.mask), view.value(op.arg), op.axis)
-        case c.Expand():
-            return selection.expand(view.value(op.mask), view.value(op.arg), op.axis)
-        case c.Where():
-            return selection.where(view.value(op.mask))
-    raise InternalError(type(op).__name__)
-
-
-def _reduce(op: core_blocks.Op, view: View) -> Array:
-    match op:
-        case c.Reduce():
-            return reductions.reduce(op.function, view.value(op.arg), op.axis)
-        case c.Scan():
-            return reductions.scan(op.function, view.value(op.arg), op.axis)
-        case c.Contract():
-            return reductions.contract(view.value(op.left), view.value(op.right))
-        case c.KeyReduce():
-            bins = view.shape(op.result)[0]
-            return reductions.key_reduce(op.function, view.value(op.indices), view.value(op.arg), bins, op.checked, op.place)
-    raise InternalError(type(op).__name__)
 
 
 def _match(left: Array, right: Array) -> Array:
