@@ -28,14 +28,15 @@ from ...schedule.plan.parts import DeviceId
 from ..cpu import CpuBackend
 from ..files.stored import StoreBackend
 from ..machine import Machine
-from ..others import Gate, Parts
+from ..others import Others, Parts
+from ..threads import Gate
 from .holding import Digests, Held, digest_of
 from .shares import Process, Shares
 from .wire import Connection, Kind, Message
 
 
 @dataclass(slots=True)
-class Crossing:
+class Crossing(Others):
     """One process of one run (`run.others`).  `links`: to every other process of it; `tell`: is told of a failure here; `held`
     and `holds`: of runs before, here and elsewhere."""
 

@@ -128,7 +128,7 @@ class CudaBackend:
 
     def whole(self, phase: Loop | Map | Fold, types: Types, program: Mapping[PhaseId, Phase]) -> Whole | None:
         """A loop as launches; other phases are gone through."""
-        if not isinstance(phase, Loop) or not phase.is_plain or phase.keep:
+        if not isinstance(phase, Loop):
             return None
         with self._here() as xp:
             runner = compile_region(xp, self._modules, phase, types, lambda constant: self.constant(constant, types))
