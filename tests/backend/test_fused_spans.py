@@ -33,6 +33,17 @@ def test_the_function_is_blamed(text: str, mode: str, monkeypatch: pytest.Monkey
         assert found.span.start == text.rindex(PROGRAMS[text])
 
 
+@pytest.mark.parametrize("mode", ["off", "always", ""])
+@pytest.mark.parametrize("text", ["{q ← u8 ⍵ ⋄ 1+⍵}", "{q ← ⌊1e300×⍵ ⋄ 1+⍵}", "{{q ← u8 ⍵ ⋄ 1+⍵}⍣3 ⊢ ⍵}", "{q ← u8¨⍵ ⋄ +/⍵}"])
+def test_a_check_fails_though_nothing_reads_its_value(text: str, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if mode:
+        monkeypatch.setenv("RHO_KERNELS", mode)
+    function = rho.compile(f"{text}  ⍝ {mode}")
+    for _ in range(20):
+        with pytest.raises(RunFailed, match="E703"):
+            function([1.5, 2.0])
+
+
 @pytest.mark.parametrize(("typed", "shown"), [("3 70", "70"), ("3 ¯1", "¯1")])
 @pytest.mark.parametrize("engine", ["run", "reference"])
 @pytest.mark.parametrize("template", SHIFTS)

@@ -126,5 +126,5 @@ class _Block:
                         places.append(builder.add(node))
             made.update((r.value, places[r.node]) for r in phase.results)
             found.extend(replace(r, node=places[r.node]) for r in phase.results)
-        wanted = [r for r in found if self.uses[r.value] > inside[r.value]]
-        return builder.finish(group.members[0], wanted or found[-1:])
+        wanted = [r for r in found if self.uses[r.value] > inside[r.value] or not inside[r.value]]  # nobody's: it may fail
+        return builder.finish(group.members[0], wanted)
