@@ -6,7 +6,6 @@ Neighbours: `frames`; `reference.structure` (definitions).
 from __future__ import annotations
 
 import math
-from functools import cache
 from typing import Any, Final
 
 import numpy as np
@@ -43,9 +42,7 @@ def rotate(call: Call, arg: NumArray, amount: NumArray) -> NumArray:
     if not arg.size:
         return arg.copy()
     if amount.ndim == 0:
-        turn = int(amount) % length
-        lead: tuple[Any, ...] = (slice(None),) * axis
-        return np.concatenate((arg[(*lead, slice(turn, None))], arg[(*lead, slice(0, turn))]), axis)
+        return np.concatenate(_turned(arg, amount, axis), axis)
     amounts = amount.astype(np.int64) % length
     rows, turns = np.moveaxis(arg, axis, -1), amounts.reshape(-1)
     result = np.empty_like(arg)
@@ -58,6 +55,12 @@ def rotate(call: Call, arg: NumArray, amount: NumArray) -> NumArray:
         moved[point][: length - turn] = rows[point][turn:]
         moved[point][length - turn :] = rows[point][:turn]
     return result
+
+
+def _turned(arg: NumArray, amount: Any, axis: int) -> tuple[NumArray, NumArray]:
+    """What comes first after one rotation, and what follows it."""
+    turn, lead = int(amount) % arg.shape[axis], (slice(None),) * axis
+    return arg[(*lead, slice(turn, None))], arg[(*lead, slice(0, turn))]
 
 
 def reshape_cycle(call: Call, arg: NumArray) -> NumArray:
@@ -92,8 +95,7 @@ def _rotate_large(call: Call, arrays: Arrays) -> NumArray | None:
     axis = call.axis()
     if call.rank or amount.ndim or arg.nbytes < LEAST or arg.shape[axis] < _SHORT:
         return None
-    turn, before = int(amount) % arg.shape[axis], (slice(None),) * axis
-    return joined((arg[(*before, slice(turn, None))], arg[(*before, slice(0, turn))]), axis, call.threads)
+    return joined(_turned(arg, amount, axis), axis, call.threads)
 
 
 def _cycle_large(call: Call, arrays: Arrays) -> NumArray | None:
@@ -111,18 +113,7 @@ def _short_rotate(phase: LibraryPhase, types: Types, otherwise: Function) -> Fun
     assert isinstance(axis, int)
     if frame_of(phase) or types.types[phase.args[1]].shape or not math.prod(types.shape(phase.args[0])):
         return None
-    return _rotated(axis)
-
-
-@cache
-def _rotated(axis: int) -> Function:
-    lead: tuple[Any, ...] = (slice(None),) * axis
-
-    def run(items: NumArray, amount: Any) -> NumArray:
-        turn = int(amount) % items.shape[axis]
-        return in_order(np.concatenate((items[(*lead, slice(turn, None))], items[(*lead, slice(0, turn))]), axis))
-
-    return run
+    return lambda items, amount: in_order(np.concatenate(_turned(items, amount, axis), axis))
 
 
 def _short_join(phase: LibraryPhase, types: Types, otherwise: Function) -> Function | None:
@@ -130,11 +121,6 @@ def _short_join(phase: LibraryPhase, types: Types, otherwise: Function) -> Funct
     assert isinstance(axis, int)
     if frame_of(phase) or not all(types.types[value].shape for value in phase.args):
         return None
-    return _joined(axis)
-
-
-@cache
-def _joined(axis: int) -> Function:
     return lambda *parts: in_order(np.concatenate(parts, axis))
 
 
