@@ -21,7 +21,7 @@ from .keys import lexicographic_keys, stable_order
 Window: TypeAlias = "tuple[int, int]"
 
 _CHUNK: Final = 1 << 14
-_COUNTED: Final = 1 << 11
+_COUNTED: Final = 1 << 12
 """Bytes from which a sort counts them."""
 _LEAST: Final = 1 << 8
 """Items from which a part is selected: fewer are sorted."""
@@ -212,8 +212,9 @@ def _counts(value: NumArray) -> list[int]:
 def _put_in_order(made: NumArray, counts: list[int], *, descending: bool) -> None:
     at = 0
     for byte, count in sorted(enumerate(counts), reverse=descending):
-        made[at : at + count] = byte
-        at += count
+        if count:
+            made[at : at + count] = byte
+            at += count
 
 
 def _put_back(value: NumArray, test: np.ufunc, places: NumArray) -> None:
