@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -49,14 +50,14 @@ class Seen:
     """What a run has lowered and transformed: the arguments."""
 
     def __init__(self) -> None:
-        self.lowered: list[tuple[Any, ...]] = []
+        self.lowered: list[Callable[[], Any]] = []
         self.transformed: list[Program] = []
         self._lower, self._optimise = regions.lower_region, regions.optimise
         regions.lower_region, regions.optimise = self.lower, self.optimise  # type: ignore[assignment]
 
-    def lower(self, *args: Any) -> Any:
-        region = self._lower(*args)
-        self.lowered.append((region.program.views[0].name if region.program.views else "", *args))
+    def lower(self, *args: Any, **options: Any) -> Any:
+        region = self._lower(*args, **options)
+        self.lowered.append(partial(self._lower, *args, **options))
         return region
 
     def optimise(self, program: Program) -> Program:
@@ -76,7 +77,7 @@ def least(rounds: int, work: Callable[[], Any]) -> tuple[Any, float]:
 
 def rows(name: str, seen: Seen, rounds: int) -> list[Row]:
     made = []
-    lowering = [least(rounds, lambda args=args: seen._lower(*args[1:]))[1] for args in seen.lowered]
+    lowering = [least(rounds, lower)[1] for lower in seen.lowered]
     for place, given in enumerate(seen.transformed):
         row = Row(name, given, sum(1 for _ in walk(given.body)))
         row.milliseconds["lower"] = lowering[place] if len(lowering) == len(seen.transformed) else sum(lowering)
@@ -102,7 +103,7 @@ def main() -> None:
             continue
         regions._runs.clear()
         seen.lowered, seen.transformed = [], []
-        with suppress(rho.RhoError, ImportError, TypeError):
+        with suppress(rho.RhoError, ImportError):
             run()
         found += rows(name, seen, given.rounds)
     text = table(sorted(found, key=lambda row: -row.total))

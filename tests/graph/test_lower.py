@@ -193,6 +193,16 @@ def test_gather_of_a_common_table_has_no_frame() -> None:
     assert all("frame" not in p.attributes for p in graph.phases if isinstance(p, LibraryPhase))
 
 
+def test_a_rotation_by_a_few_amounts_is_as_many_rotations() -> None:
+    """Of a table for all of them, and of its rows, each by its own amount."""
+    b, _, v = start()
+    amounts, y = b.literal(I64, [3], [-1, 0, 6]), b.literal(F64, [3, 4], REALS)
+    b.output("common", b.lift([amounts], [1], lambda b, i: b.same(lambda o: c.Rotate(o, v, i, 0), v))[0])
+    b.output("own", b.lift([amounts, y], [1, 1], lambda b, i, r: b.same(lambda o: c.Rotate(o, r, i, 0), r))[0])
+    graph = agree(b)
+    assert [p.op for p in graph.phases if isinstance(p, LibraryPhase)] == [*["rotate"] * 3, "stack"] * 2
+
+
 def test_folds() -> None:
     b, x, _ = start()
     cell = (F64, [b.shape(x)[1]])

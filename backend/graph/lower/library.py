@@ -10,17 +10,21 @@ Neighbours: `state` (Note [Batching]), `registry` (the table of ops).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
+from ....lang.source import Span
 from ....typechecker import core, core_blocks
-from ....typechecker.sizes import SizeVariable
+from ....typechecker.sizes import SizeVariable, number
 from ....typechecker.types import ArrayType
-from ..phases import Affine
-from ..projections import axis_index, simplify
+from ..phases import Affine, ValueId
+from ..projections import affine, axis_index, constant_index, simplify
 from ..registry import LIBRARY
 from . import points
 from .blocks import op_may_fail
-from .state import State
+from .state import Carried, FrameAxes, State
+
+_FEW: Final = 8
+"""Amounts of one rotation up to which it is written as so many rotations."""
 
 
 def framed(state: State, name: str, results: Sequence[core.ValueId], args: Sequence[core.ValueId],
@@ -103,6 +107,10 @@ def rotate(state: State, op: core.Rotate) -> None:
     arg, amount = state.get(op.arg), state.get(op.amount)
     frame = state.union([op.arg, op.amount])
     span = state.span(op.result)
+    count = state.sizes(frame)[0].constant if len(frame) == 1 else None
+    if amount.frame and not state.shape(op.amount) and count is not None and 0 < count <= _FEW:
+        _rotate_by_each(state, op, frame, count)
+        return
     value = state.carry(arg, frame, span)
     by = amount.value
     if amount.frame:
@@ -118,6 +126,27 @@ def rotate(state: State, op: core.Rotate) -> None:
         by = state.carry(amount, frame, span)
     made = state.define(op.result, frame)
     state.library("rotate", span, (value, by), (made,), {"axis": op.axis + len(frame)})
+
+
+def _rotate_by_each(state: State, op: core.Rotate, frame: FrameAxes, count: int) -> None:
+    """A rotation by a few amounts is as many rotations, which are indices where they are read."""
+    span, made = state.span(op.result), []
+    for place in range(count):
+        arg, by = (_cell(state, state.get(value), place, span) for value in (op.arg, op.amount))
+        made.append(state.fresh(state.types[arg]))
+        state.library("rotate", span, (arg, by), (made[-1],), {"axis": op.axis})
+    state.library("stack", span, tuple(made), (state.define(op.result, frame),), {"axis": 0})
+
+
+def _cell(state: State, carried: Carried, place: int, span: Span) -> ValueId:
+    """What a value is at a place of a frame of one axis."""
+    if not carried.frame:
+        return carried.value
+    whole = state.types[carried.value]
+    cell = state.fresh(ArrayType(whole.element, whole.shape[1:]))
+    indices = [constant_index(number(place)), *map(axis_index, range(len(whole.shape) - 1))]
+    state.view(cell, span, carried.value, affine(whole.shape[1:], indices, whole.shape))
+    return cell
 
 
 def compress(state: State, op: core.Compress) -> None:
