@@ -23,18 +23,19 @@ from .cells import Cells, Operands
 from .sums_of_products import SMALL, is_summed
 
 QUERIES: Final = 1 << 16
-"""Queries that are searched at once (`backend.library.keys`)."""
+"""Queries that are searched at once."""
 LOOKED_UP: Final = 1 << 14
 """Queries that are looked up in a table of all values at once."""
 CHUNK: Final = 1 << 12
-"""Items that are Python values at once (`backend.library.radix`)."""
+"""Items that are Python values at once."""
 _PYTHON: Final = 96
 """Bytes of a Python number in a list, its result beside it."""
-_PIECE: Final = 1 << 14
-"""Items of a sort that are moved at once (`backend.library.grading`)."""
-_KEYED: Final = 1 << 16
-"""Items that join their bins at once (`backend.library.keyed`)."""
-_FEW: Final = 8
+PIECE: Final = 1 << 14
+"""Items of a sort that are moved at once."""
+BINNED: Final = 1 << 16
+"""Items that join their bins at once."""
+WORTH_BLAS: Final = 8
+"""Rows and columns from which exact products of integers go by BLAS."""
 _BOXES: Final = 1 << 19
 """Points that large reductions have room for (`schedule.facts.workspace`)."""
 _RANDOM: Final = 1 << 21
@@ -186,7 +187,7 @@ def _exact(cells: Cells, left: Size, right: Size, made: Size) -> Size:
     """Exact products of integers through binary64; see `backend.library.contracting`."""
     rows = product(capacity(s) for s in cells.args[0][:-1]).constant
     columns = product(capacity(s) for s in cells.args[1][1:]).constant
-    if min(rows if rows is not None else _FEW, columns if columns is not None else _FEW) < _FEW:
+    if min(rows if rows is not None else WORTH_BLAS, columns if columns is not None else WORTH_BLAS) < WORTH_BLAS:
         return ZERO
     return left * 16 + right * 16 + made * 16
 
@@ -241,7 +242,7 @@ def grade(op: Operands) -> Size:
 def _sorted(op: Operands) -> Size:
     """A sort in place: pieces turned round, counted, or searched for NaN and zeros; complex numbers go by their grade."""
     items, kind = op.items(0), op.kind(0)
-    return items * 74 if kind.is_complex else minimum(items, 8 * _PIECE if op.framed else _PIECE) * 18
+    return items * 74 if kind.is_complex else minimum(items, 8 * PIECE if op.framed else PIECE) * 18
 
 
 @cell_by_cell
@@ -336,7 +337,7 @@ def key_reduce(op: Operands) -> Size:
         items = maximum(items, product(capacity(s) for s in op.cells.args[1]) * op.frame)
     cast = ZERO if op.kind(0) is Kind.I64 else cells * 8
     if function in REDUCTIONS or (function == "gcd" and kind.is_integer):
-        block = minimum(items, ONE * _KEYED) * (8 + 2 * kind.bytes)
+        block = minimum(items, ONE * BINNED) * (8 + 2 * kind.bytes)
         copied = items * kind.bytes if op.framed else ZERO
         return cast + cells * (27 if function == "gcd" else 10) + block + copied + made * (2 * kind.bytes + 2)
     ordered = cells * 26 + items * kind.bytes

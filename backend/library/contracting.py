@@ -17,6 +17,7 @@ import numpy as np
 from ...typechecker.elements import Kind
 from ..graph.cells import frame_of, framed_of
 from ..graph.phases import LibraryPhase
+from ..graph.scratch import WORTH_BLAS
 from ..graph.sums_of_products import is_summed, sum_of_products
 from ..kernels.store import address_of
 from ..run.cpu.bindings import Binding, Later, Unbound, bind_structured
@@ -31,7 +32,6 @@ from .vector_products import summed_products
 _EXACT_BITS: Final = 53
 _COPY_NANOSECONDS: Final = 0.3
 """A byte."""
-_WORTH_BLAS: Final = 8
 
 
 def contract(call: Call, arrays: Arrays) -> Arrays:
@@ -74,7 +74,7 @@ def _contract_floats(call: Call, arrays: Arrays) -> NumArray | None:
 
 def _exact_product(a: NumArray, b: NumArray, threads: int) -> NumArray:
     """See Note [Exact integer products]."""
-    if min(a.shape[-2], b.shape[-1]) < _WORTH_BLAS or not a.size or not b.size:
+    if min(a.shape[-2], b.shape[-1]) < WORTH_BLAS or not a.size or not b.size:
         return np.asarray(np.matmul(a, b))
     left, right = _bits(a), _bits(b)
     room = _EXACT_BITS - a.shape[-1].bit_length()

@@ -17,6 +17,7 @@ import numpy as np
 
 from ...typechecker.elements import Kind
 from ...typechecker.scalars import FUNCTIONS, neutral
+from ..graph.scratch import BINNED
 from ..run.cpu.kinds import DTYPES, NumArray
 from ..run.cpu.scalars import implementation
 from ..run.cpu.scattering import reduce_by_key
@@ -26,8 +27,6 @@ from .keys import stable_order
 from .selecting import check_indices
 
 _FEW_COLUMNS: Final = 16
-_BLOCK: Final = 1 << 16
-"""Items."""
 _LARGE_GROUP: Final = 256
 _FEW_GROUPS: Final = 4
 """Of so many at most each is reduced item by item: a step of all together takes as long as some items of one."""
@@ -87,7 +86,7 @@ def _scattered(ufunc: np.ufunc, keys: NumArray, items: NumArray, bins: int, star
     width = items.shape[1]
     few = width <= _FEW_COLUMNS
     result = np.full((width, bins) if few else (bins, width), start, items.dtype)
-    rows = max(1, _BLOCK // width)
+    rows = max(1, BINNED // width)
     for first in range(0, len(keys), rows):
         own, block = keys[first : first + rows], items[first : first + rows]
         if few:

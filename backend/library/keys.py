@@ -17,6 +17,7 @@ from typing import Final
 
 import numpy as np
 
+from ..graph.scratch import LOOKED_UP, QUERIES
 from ..run.cpu.kinds import NumArray
 from ..run.cpu.order import order_columns
 from .hashing import positions
@@ -28,10 +29,6 @@ _CHUNK: Final = 1 << 15
 _GLANCE: Final = 32
 _RARE: Final = 8
 """A part of so many, at most, is ordered again by the bits that were cut."""
-QUERIES: Final = 1 << 16
-"""Queries that are searched at once; enough that ordered ones pay."""
-LOOKED_UP: Final = 1 << 14
-"""Queries that are looked up in a table of all values at once."""
 _MULTIPLIERS: Final = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F))
 
 

@@ -14,14 +14,13 @@ from typing import Any, Final
 import numpy as np
 
 from ...typechecker.elements import Kind
+from ..graph.scratch import CHUNK
 from ..run.cpu.kinds import NumArray
 from ..run.cpu.scalars import implementation
 from .contracting import products
 from .frames import Arrays, Call, Operation, whole
 
 _FEW: Final = 16
-CHUNK: Final = 1 << 12
-"""Items that are Python values at once."""
 _TOGETHER: Final = 1 << 14
 """Results of floats that are made together."""
 

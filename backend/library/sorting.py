@@ -12,6 +12,7 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
+from ..graph.scratch import PIECE
 from ..run.cpu.kinds import NumArray
 from ..run.cpu.order import order_columns
 from ..run.cpu.sharing import run_boxes
@@ -20,7 +21,6 @@ from .keys import lexicographic_keys, stable_order
 
 Window: TypeAlias = "tuple[int, int]"
 
-_CHUNK: Final = 1 << 14
 _COUNTED: Final = 1 << 12
 """Bytes from which a sort counts them."""
 _LEAST: Final = 1 << 8
@@ -31,7 +31,7 @@ _ROWS: Final = 1 << 15
 
 def selects(length: int, wanted: Window | None) -> bool:
     """Is a part of so many selected rather than sorted with all?  (A part turned round is copied.)"""
-    return wanted is not None and length >= _LEAST and wanted[1] - wanted[0] <= _CHUNK
+    return wanted is not None and length >= _LEAST and wanted[1] - wanted[0] <= PIECE
 
 
 def sorted_items(value: NumArray, *, descending: bool, wanted: Window | None = None) -> NumArray:
@@ -159,14 +159,14 @@ def _select(value: NumArray, made: NumArray, wanted: Window, *, descending: bool
 
 def _count(value: NumArray, compare: np.ufunc) -> int:
     """How many are less or greater than 0."""
-    return sum(int(np.count_nonzero(compare(value[at : at + _CHUNK], 0))) for at in range(0, len(value), _CHUNK))
+    return sum(int(np.count_nonzero(compare(value[at : at + PIECE], 0))) for at in range(0, len(value), PIECE))
 
 
 def _taken(value: NumArray, start: int, count: int) -> NumArray:
     """Zeros in their order, from the one numbered `start`."""
     made, passed = np.empty(count, value.dtype), 0
-    for at in range(0, len(value), _CHUNK):
-        part = value[at : at + _CHUNK]
+    for at in range(0, len(value), PIECE):
+        part = value[at : at + PIECE]
         zeros = part[np.logical_not(part)]
         low, high = max(0, start - passed), max(0, start + count - passed)
         own = zeros[low:high]
@@ -198,14 +198,14 @@ def _has_negative_zeros(value: NumArray) -> bool:
     """Without these zeros are all the same."""
     bits = value.view(np.dtype(f"i{value.itemsize}"))
     least = np.iinfo(bits.dtype).min
-    return any((bits[start : start + _CHUNK] == least).any() for start in range(0, len(bits), _CHUNK))
+    return any((bits[start : start + PIECE] == least).any() for start in range(0, len(bits), PIECE))
 
 
 def _counts(value: NumArray) -> list[int]:
     """How often each byte is there."""
     total = np.zeros(256, np.int64)
-    for start in range(0, len(value), _CHUNK):
-        total += np.bincount(value[start : start + _CHUNK], minlength=256)
+    for start in range(0, len(value), PIECE):
+        total += np.bincount(value[start : start + PIECE], minlength=256)
     return [int(count) for count in total]
 
 
@@ -220,8 +220,8 @@ def _put_in_order(made: NumArray, counts: list[int], *, descending: bool) -> Non
 def _put_back(value: NumArray, test: np.ufunc, places: NumArray) -> None:
     """The items that pass a test, in their order; no more than there are places, whatever another thread does to them."""
     at = 0
-    for start in range(0, len(value), _CHUNK):
-        part = value[start : start + _CHUNK]
+    for start in range(0, len(value), PIECE):
+        part = value[start : start + PIECE]
         found = part[test(part)][: len(places) - at]
         places[at : at + len(found)] = found
         at += len(found)
@@ -230,8 +230,8 @@ def _put_back(value: NumArray, test: np.ufunc, places: NumArray) -> None:
 def _reverse(items: NumArray) -> None:
     """In place."""
     half = len(items) // 2
-    for start in range(0, half, _CHUNK):
-        stop = min(start + _CHUNK, half)
+    for start in range(0, half, PIECE):
+        stop = min(start + PIECE, half)
         low, high = items[start:stop], items[len(items) - stop : len(items) - start]
         kept = low.copy()
         low[...] = high[::-1]

@@ -15,11 +15,10 @@ import pytest
 from share import SEED, SHARE
 
 from rho import backend
-from rho.backend.graph import scratch, traverse
+from rho.backend.graph import traverse
 from rho.backend.graph.bind import BoundGraph
 from rho.backend.graph.phases import LibraryPhase
 from rho.backend.graph.registry import LIBRARY
-from rho.backend.library import keys, radix
 from rho.backend.run import pool
 from rho.backend.run.cpu import tiles
 from rho.tests.backend.differential import checked
@@ -329,10 +328,6 @@ def test_compiled_phases_stay_below_it_too(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setenv("RHO_KERNELS", "always")
     at = PROGRAMS.index("x+y")
     assert not above({program: peaks(program) for program in PROGRAMS[at : at + 26]})
-
-
-def test_library_functions_take_pieces_as_large_as_planned() -> None:
-    assert (keys.QUERIES, keys.LOOKED_UP, radix.CHUNK) == (scratch.QUERIES, scratch.LOOKED_UP, scratch.CHUNK)
 
 
 TURNING = """{⍵+0.1×((1⊖⍵)+(¯1⊖⍵)+(1⌽⍵)+¯1⌽⍵)-4×⍵}⍣20 ⊢ A
