@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from .catalogue import Entry
 from .matching import match
-from .types import Function, Hole, NoType, read
+from .types import Function, NoType, read
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +40,11 @@ def search(asked: Function, entries: Iterable[Entry]) -> list[Fit]:
 
 def wider(asked: Function, text: str, entries: tuple[Entry, ...]) -> list[str]:
     """Searches near one that found nothing which do find something, with how much."""
-    arguments, _, _ = text.rpartition("→")
-    candidates = [(f"{arguments.strip()} → _", replace(asked, result=Hole()))]
-    result = text.rpartition("→")[2].strip()
+    arguments, _, result = text.rpartition("→")
     holes = " → ".join(["_"] * len(asked.arguments))
-    candidates.append((f"{holes} → {result}", replace(asked, arguments=tuple([Hole() for _ in asked.arguments]))))
     found = []
-    for written, wide in candidates:
-        count = len(search(wide, entries))
+    for written in (f"{arguments.strip()} → _", f"{holes} → {result.strip()}"):
+        count = len(search(read(written), entries))
         if count:
             found.append(f"rho search '{written}' finds {count}")
     return found

@@ -9,11 +9,23 @@ Neighbours: `types` (the terms).  Sizes are compared as written, `+ × ⌈ ⌊` 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
-from .types import Array, Bounded, Element, Function, Hole, Item, Named, Number, Operation, Rest, Size, Tuple, Type, Variable
+from ...lang.type_tree import (
+    ArrayTypeExpression,
+    BoundedSize,
+    ElementName,
+    ShapeItem,
+    ShapeVariable,
+    SizeCall,
+    SizeExpression,
+    SizeName,
+    SizeNumber,
+)
+from ...typechecker.elaborate.signature_text import show_size
+from .types import Function, Tuple, Type, is_hole, is_variable
 
 GENERAL, SPECIAL, WIDENED, NARROWED, SWAPPED, LIFTED, RUN_TIME = 2, 5, 3, 6, 4, 4, 1
 _ORDER: Final = {"bool": 0, "u8": 1, "i32": 2, "i64": 3, "f64": 5, "c128": 7}
@@ -24,6 +36,8 @@ _CLASSES: Final = {
     "ord": frozenset({"bool", "u8", "i32", "i64", "f32", "f64", "char", "idx", "int", "perm"}),
 }
 
+_Size: TypeAlias = SizeExpression | BoundedSize
+_Term: TypeAlias = _Size | ElementName
 Key: TypeAlias = tuple[str, str]
 """A side (`asked` or `given`) and a name; sizes, elements and rests have sides of their own."""
 
@@ -32,7 +46,7 @@ Key: TypeAlias = tuple[str, str]
 class Bound:
     """A term and the side whose names it has."""
 
-    term: Size | Element | tuple[Item, ...]
+    term: _Term | tuple[ShapeItem, ...]
     side: str
 
 
@@ -76,40 +90,26 @@ def _costs(asked: Function, given: Function) -> Iterator[int]:
 def _lifted(asked: Function, given: Function) -> Iterator[Match]:
     """The leading axes taken away as a frame, from every argument that has them, and from the result."""
     result = asked.result
-    arguments = [one for one in asked.arguments if isinstance(one, Array)]
-    if not isinstance(result, Array) or len(arguments) != len(asked.arguments) or _has_rest_or_bound(given):
+    arguments = [one for one in asked.arguments if isinstance(one, ArrayTypeExpression)]
+    if not isinstance(result, ArrayTypeExpression) or len(arguments) != len(asked.arguments) or _has_rest_or_bound(given):
         return
     for length in range(1, min(len(result.shape), max((len(one.shape) for one in arguments), default=0)) + 1):
         frame = result.shape[:length]
-        if any(isinstance(item, Rest | Bounded) for item in frame):
+        if any(isinstance(item, ShapeVariable | BoundedSize) for item in frame):
             return
-        framed = [one.shape[:length] == frame for one in arguments]
+        shown = [show_size(item) for item in frame]
+        framed = [[show_size(item) for item in one.shape[:length]] == shown for one in arguments]
         if not any(framed):
             continue
         cells = [replace(one, shape=one.shape[length:]) if has else one for one, has in zip(arguments, framed, strict=True)]
         inner = Function(tuple(cells), replace(result, shape=result.shape[length:]), asked.classes)
-        shown = " ".join(show_size(item) for item in frame if not isinstance(item, Rest | Bounded))
         for cost in _costs(inner, given):
-            yield Match(cost + LIFTED * length, f"for each cell of the frame [{shown}]")
+            yield Match(cost + LIFTED * length, f"for each cell of the frame [{' '.join(shown)}]")
 
 
 def _has_rest_or_bound(given: Function) -> bool:
-    arrays = [one for one in (*given.arguments, given.result) if isinstance(one, Array)]
-    return any(isinstance(item, Rest | Bounded) for one in arrays for item in one.shape)
-
-
-def show_size(size: Size) -> str:
-    match size:
-        case Hole():
-            return "_"
-        case Variable(name):
-            return name
-        case Number(value):
-            return str(value)
-        case Operation(glyph, (one,)):
-            return f"{glyph}{show_size(one)}"
-        case Operation(glyph, arguments):
-            return "(" + glyph.join(show_size(one) for one in arguments) + ")"
+    arrays = [one for one in (*given.arguments, given.result) if isinstance(one, ArrayTypeExpression)]
+    return any(isinstance(item, ShapeVariable | BoundedSize) for one in arrays for item in one.shape)
 
 
 # ------------------------------------------------------------------------------------------ terms
@@ -117,39 +117,39 @@ def show_size(size: Size) -> str:
 
 def _types(asked: Type, given: Type, state: State, *, argument: bool) -> Iterator[State]:
     match asked, given:
-        case Hole(), _:
+        case _ if is_hole(asked):
             yield state
-        case _, Hole():
+        case _ if is_hole(given):
             yield replace(state, cost=state.cost + SPECIAL)
         case Tuple(items), Tuple(others) if len(items) == len(others):
             states = [state]
             for one, other in zip(items, others, strict=True):
                 states = [after for before in states for after in _types(one, other, before, argument=argument)]
             yield from states
-        case Array(), Array():
+        case ArrayTypeExpression(), ArrayTypeExpression():
             for after in _elements(asked.element, given.element, state, argument=argument):
                 yield from _shapes(asked.shape, given.shape, after)
         case _:
             return
 
 
-def _elements(asked: Element, given: Element, state: State, *, argument: bool) -> Iterator[State]:
-    if isinstance(asked, Hole) or isinstance(given, Hole):
+def _elements(asked: ElementName, given: ElementName, state: State, *, argument: bool) -> Iterator[State]:
+    if is_hole(asked) or is_hole(given):
         yield state
         return
     one, side = _walk(asked, "asked", "T", state)
     other, far = _walk(given, "given", "T", state)
-    if isinstance(one, Variable):
-        if isinstance(other, Variable) and (one.name, side) == (other.name, far):
+    if is_variable(one):
+        if is_variable(other) and (one.name, side) == (other.name, far):
             yield state
             return
-        yield _bind((f"T {side}", one.name), Bound(other, far), state)
-    elif isinstance(other, Variable):
-        yield _bind((f"T {far}", other.name), Bound(one, side), state)
-    elif isinstance(one, Named) and isinstance(other, Named):
-        if one.name == other.name and len(one.arguments) == len(other.arguments):
+        yield from _bind((f"T {side}", one.name), Bound(other, far), state)
+    elif is_variable(other):
+        yield from _bind((f"T {far}", other.name), Bound(one, side), state)
+    elif isinstance(one, ElementName) and isinstance(other, ElementName):
+        if one.name == other.name and len(one.args) == len(other.args):
             states = [state]
-            for a, b in zip(one.arguments, other.arguments, strict=True):
+            for a, b in zip(one.args, other.args, strict=True):
                 states = [after for before in states for after in _sizes(a, b, side, far, before)]
             yield from states
         elif _below(one.name, other.name) if argument else _below(other.name, one.name):
@@ -166,15 +166,15 @@ def _below(narrow: str, wide: str) -> bool:
     return order[narrow] < order[wide]
 
 
-def _shapes(asked: tuple[Item, ...], given: tuple[Item, ...], state: State) -> Iterator[State]:
+def _shapes(asked: tuple[ShapeItem, ...], given: tuple[ShapeItem, ...], state: State) -> Iterator[State]:
     """The items of both in order; a rest may stand for any number of the other's."""
     if not asked and not given:
         yield state
         return
-    if given and isinstance(given[0], Rest):
+    if given and isinstance(given[0], ShapeVariable):
         yield from _rest(given[0], "given", given[1:], asked, state)
         return
-    if asked and isinstance(asked[0], Rest):
+    if asked and isinstance(asked[0], ShapeVariable):
         yield from _rest(asked[0], "asked", asked[1:], given, state)
         return
     if not asked or not given:
@@ -183,66 +183,73 @@ def _shapes(asked: tuple[Item, ...], given: tuple[Item, ...], state: State) -> I
         yield from _shapes(asked[1:], given[1:], after)
 
 
-def _rest(rest: Rest, side: str, after: tuple[Item, ...], others: tuple[Item, ...], state: State) -> Iterator[State]:
+def _rest(
+    rest: ShapeVariable, side: str, after: tuple[ShapeItem, ...], others: tuple[ShapeItem, ...], state: State
+) -> Iterator[State]:
     far = "asked" if side == "given" else "given"
     known = state.bindings.get((f"S {side}", rest.name))
     for length in range(len(others) + 1):
         taken, left = others[:length], others[length:]
+        states: Iterable[State] = ()
         if known is None:
-            one = _bind((f"S {side}", rest.name), Bound(taken, far), state)
+            states = _bind((f"S {side}", rest.name), Bound(taken, far), state)
         elif known.side == far and isinstance(known.term, tuple) and _alike(known.term, taken):
-            one = state
-        else:
-            continue
-        yield from _shapes(left, after, one) if side == "given" else _shapes(after, left, one)
+            states = (state,)
+        for one in states:
+            yield from _shapes(left, after, one) if side == "given" else _shapes(after, left, one)
 
 
-def _alike(items: tuple[Item, ...], others: tuple[Item, ...]) -> bool:
+def _alike(items: tuple[ShapeItem, ...], others: tuple[ShapeItem, ...]) -> bool:
     """Are these the same items, but for holes?"""
-    return len(items) == len(others) and all(a == b or Hole() in (a, b) for a, b in zip(items, others, strict=True))
+    return len(items) == len(others) and all(
+        is_hole(a) or is_hole(b) or show_size(a) == show_size(b) for a, b in zip(items, others, strict=True)
+    )
 
 
-def _items(asked: Item, given: Item, state: State) -> Iterator[State]:
-    if isinstance(asked, Rest) or isinstance(given, Rest):
+def _items(asked: ShapeItem, given: ShapeItem, state: State) -> Iterator[State]:
+    if isinstance(asked, ShapeVariable) or isinstance(given, ShapeVariable):
         return
     match asked, given:
-        case Bounded(name, bound), Bounded(other, limit):
-            for after in _sizes(bound, limit, "asked", "given", state):
-                yield from _sizes(Variable(name), Variable(other), "asked", "given", after)
-        case Bounded(name, _), _:
-            assert not isinstance(given, Bounded)
-            yield from _sizes(Variable(name), given, "asked", "given", state)
-        case _, Bounded(name, _):
-            assert not isinstance(asked, Bounded)
+        case BoundedSize(), BoundedSize():
+            for after in _sizes(asked.bound, given.bound, "asked", "given", state):
+                yield from _sizes(_name(asked), _name(given), "asked", "given", after)
+        case BoundedSize(), _:
+            yield from _sizes(_name(asked), given, "asked", "given", state)
+        case _, BoundedSize():
             dearer = replace(state, cost=state.cost + RUN_TIME)
             one, _side = _walk(asked, "asked", "n", state)
-            if isinstance(one, Variable | Hole):
-                yield from _sizes(asked, Variable(name), "asked", "given", dearer)
+            if isinstance(one, SizeName):
+                yield from _sizes(asked, _name(given), "asked", "given", dearer)
         case _:
-            assert not isinstance(asked, Bounded) and not isinstance(given, Bounded)
             yield from _sizes(asked, given, "asked", "given", state)
 
 
-def _sizes(asked: Size, given: Size, near: str, far: str, state: State) -> Iterator[State]:
+def _name(size: BoundedSize) -> SizeName:
+    return SizeName(size.span, size.name)
+
+
+def _sizes(asked: _Size, given: _Size, near: str, far: str, state: State) -> Iterator[State]:
     one, side = _walk(asked, near, "n", state)
     other, beyond = _walk(given, far, "n", state)
     match one, other:
-        case Hole(), _:
+        case _ if is_hole(one):
             yield state
-        case _, Hole():
+        case _ if is_hole(other):
             yield replace(state, cost=state.cost + SPECIAL)
-        case Variable(name), Variable(same) if name == same and side == beyond:
+        case SizeName(name=name), SizeName(name=same) if name == same and side == beyond:
             yield state
-        case Variable(name), Number() | Operation() if side == "asked" and beyond == "given":
-            yield _bind((f"n {side}", name), Bound(other, beyond), state)
-        case _, Variable(name):
-            yield _bind((f"n {beyond}", name), Bound(one, side), state)
-        case Variable(name), _:
-            yield _bind((f"n {side}", name), Bound(other, beyond), state)
-        case Number(value), Number(same_value):
-            if value == same_value:
+        case SizeName(name=name), SizeNumber() | SizeCall() if side == "asked" and beyond == "given":
+            yield from _bind((f"n {side}", name), Bound(other, beyond), state)
+        case _, SizeName(name=name):
+            yield from _bind((f"n {beyond}", name), Bound(one, side), state)
+        case SizeName(name=name), _:
+            yield from _bind((f"n {side}", name), Bound(other, beyond), state)
+        case SizeNumber(), SizeNumber():
+            if one.value == other.value:
                 yield state
-        case Operation(glyph, arguments), Operation(same_glyph, others) if glyph == same_glyph and len(arguments) == len(others):
+        case SizeCall(function=glyph, args=arguments), SizeCall(function=same, args=others) if (
+            glyph == same and len(arguments) == len(others)
+        ):
             orders = [others, others[::-1]] if len(others) == 2 and glyph in "+×⌈⌊" else [others]
             for order in orders:
                 states = [state]
@@ -256,9 +263,9 @@ def _sizes(asked: Size, given: Size, near: str, far: str, state: State) -> Itera
 # --------------------------------------------------------------------------------------- bindings
 
 
-def _walk(term: Size | Element, side: str, sort: str, state: State) -> tuple[Size | Element, str]:
+def _walk(term: _Term, side: str, sort: str, state: State) -> tuple[_Term, str]:
     """What a term stands for by now, and whose names that has."""
-    while isinstance(term, Variable):
+    while is_variable(term):
         found = state.bindings.get((f"{sort} {side}", term.name))
         if found is None or isinstance(found.term, tuple):
             return term, side
@@ -266,8 +273,21 @@ def _walk(term: Size | Element, side: str, sort: str, state: State) -> tuple[Siz
     return term, side
 
 
-def _bind(key: Key, bound: Bound, state: State) -> State:
-    return State({**state.bindings, key: bound}, state.cost)
+def _bind(key: Key, bound: Bound, state: State) -> Iterator[State]:
+    """No state where the term mentions the name: it would have no end."""
+    if not _mentions(key, bound, state):
+        yield State({**state.bindings, key: bound}, state.cost)
+
+
+def _mentions(key: Key, bound: Bound, state: State) -> bool:
+    """Does a size mention a name, through what names in it stand for?"""
+    if isinstance(bound.term, SizeCall):
+        return any(_mentions(key, Bound(part, bound.side), state) for part in bound.term.args)
+    if not isinstance(bound.term, SizeName):
+        return False
+    name = f"n {bound.side}", bound.term.name
+    further = state.bindings.get(name)
+    return name == key or (further is not None and _mentions(key, further, state))
 
 
 def _loss(state: State) -> int:
@@ -278,13 +298,13 @@ def _loss(state: State) -> int:
         sort, side = kind.split()
         if isinstance(bound.term, tuple):
             only = bound.term[0] if len(bound.term) == 1 else None
-            whole = isinstance(only, Rest)
+            whole = isinstance(only, ShapeVariable)
             cost += 0 if whole else (GENERAL - 1 if side == "given" else SPECIAL)
             continue
         term, owner = _walk(bound.term, bound.side, sort, state)
-        if isinstance(term, Hole):
+        if is_hole(term):
             continue
-        if not isinstance(term, Variable):
+        if not is_variable(term):
             cost += GENERAL if side == "given" else SPECIAL
             continue
         first = met.setdefault((sort, owner, term.name), name)
@@ -296,7 +316,10 @@ def _loss(state: State) -> int:
 def _fits_classes(state: State, given: Function) -> bool:
     """Does every element variable stand for something that `where` allows?"""
     for name, kind in given.classes.items():
-        term, _ = _walk(Variable(name), "given", "T", state)
-        if isinstance(term, Named) and term.name not in _CLASSES[kind]:
+        found = state.bindings.get(("T given", name))
+        if found is None or isinstance(found.term, tuple):
+            continue
+        term, _ = _walk(found.term, found.side, "T", state)
+        if not is_variable(term) and isinstance(term, ElementName) and term.name not in _CLASSES[kind]:
             return False
     return True

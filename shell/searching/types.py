@@ -1,7 +1,7 @@
 """Types as they are searched for and compared: read from what people type and from the signatures of the catalogue.
 
-They are read as signatures of the language.  The name `_` stands for anything.  `perm<n>` is a vector of
-`perm<n>` elements here, so that it can be compared with `i64[n]`.
+They are read as signatures of the language, and are its trees of types.  The name `_` stands for anything.  `perm<n>` is a vector
+of `perm<n>` elements here, so that it can be compared with `i64[n]`.
 
 Neighbours: `matching` (compares them), `catalogue` (whose signatures are read).
 """
@@ -9,13 +9,14 @@ Neighbours: `matching` (compares them), `catalogue` (whose signatures are read).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final, TypeAlias
+from dataclasses import dataclass, replace
+from typing import Final, TypeAlias, TypeGuard
 
-from ...lang import program_tree, type_tree
+from ...lang import program_tree
 from ...lang.parser import parse_program
 from ...lang.primitives import nearest
 from ...lang.source import Source
+from ...lang.type_tree import ArrayTypeExpression, BoundedSize, ElementName, SizeName, TupleTypeExpression, TypeExpression
 
 ELEMENTS: Final = ("bool", "u8", "i32", "i64", "f32", "f64", "c64", "c128", "char")
 _OTHER_NAMES: Final = {
@@ -27,74 +28,13 @@ _OTHER_NAMES: Final = {
 }  # fmt: skip
 
 
-
-@dataclass(frozen=True, slots=True)
-class Hole:
-    """`_`: any size, element or type."""
-
-
-@dataclass(frozen=True, slots=True)
-class Variable:
-    """`n` in a shape, `T` before one."""
-
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class Number:
-    value: int
-
-
-@dataclass(frozen=True, slots=True)
-class Operation:
-    """`n+m`, `⌊n` and the like."""
-
-    glyph: str
-    arguments: tuple[Size, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Rest:
-    """`..s`: any axes."""
-
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class Bounded:
-    """`k≤n`: known when it runs."""
-
-    name: str
-    bound: Size
-
-
-Size: TypeAlias = Hole | Variable | Number | Operation
-Item: TypeAlias = Size | Rest | Bounded
-
-
-@dataclass(frozen=True, slots=True)
-class Named:
-    """An element type of the language; `idx`, `int` and `perm` have sizes."""
-
-    name: str
-    arguments: tuple[Size, ...] = ()
-
-
-Element: TypeAlias = Hole | Variable | Named
-
-
-@dataclass(frozen=True, slots=True)
-class Array:
-    element: Element
-    shape: tuple[Item, ...]
-
-
 @dataclass(frozen=True, slots=True)
 class Tuple:
     items: tuple[Type, ...]
 
 
-Type: TypeAlias = Hole | Array | Tuple
+Type: TypeAlias = ArrayTypeExpression | Tuple | ElementName
+"""An element type by itself is `_`, any type."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,54 +72,43 @@ def read(text: str) -> Function:
         case (program_tree.Signature(left=left, right=right, result=result, where=facts),) if not found:
             arguments = [_type(one.type) for one in (left, right) if one is not None]
             lone = [(one.left, one.relation) for one in facts if one.right is None]
-            classes = {size.name: relation for size, relation in lone if isinstance(size, type_tree.SizeName)}
+            classes = {size.name: relation for size, relation in lone if isinstance(size, SizeName)}
             return Function(tuple(arguments), _type(result), classes)
     why = found[0].message if found else "it goes on after its end"
     raise NoType(f"`{text}` is not a type: {why}", "for example: f64[n m] → f64[n]")
 
 
-def _type(written: type_tree.TypeExpression) -> Type:
-    if isinstance(written, type_tree.TupleTypeExpression):
+def _type(written: TypeExpression) -> Type:
+    if isinstance(written, TupleTypeExpression):
         items = tuple([_type(item) for item in written.items])
         return items[0] if len(items) == 1 else Tuple(items)
-    element, shape = _element(written.element), tuple(map(_item, written.shape))
-    if isinstance(element, Hole) and not shape:
+    element = _element(written.element)
+    if is_hole(element) and not written.shape:
         return element
-    if isinstance(element, Named) and element.name == "perm":
-        return Array(element, (*shape, element.arguments[0]))
-    return Array(element, shape)
+    shape = (*written.shape, element.args[0]) if element.name == "perm" else written.shape
+    return replace(written, element=element, shape=shape)
 
 
-def _element(written: type_tree.ElementName) -> Element:
+def _element(written: ElementName) -> ElementName:
+    """NoType: there is none of this name."""
     word = written.name
-    if word == "_":
-        return Hole()
-    if word in ("idx", "perm") or written.args:
-        arguments = [_size(size.bound if isinstance(size, type_tree.BoundedSize) else size) for size in written.args]
-        return Named(word, tuple(arguments) or (Hole(),))
-    if word in ELEMENTS:
-        return Named(word)
-    if word[0].isupper() and len(word) <= 2:
-        return Variable(word)
+    if written.args:
+        return replace(written, args=tuple([size.bound if isinstance(size, BoundedSize) else size for size in written.args]))
+    if word in ("idx", "perm"):
+        return replace(written, args=(SizeName(written.span, "_"),))
+    if word in ELEMENTS or is_hole(written) or is_variable(written):
+        return written
     meant = _OTHER_NAMES.get(word.lower()) or nearest(word, ELEMENTS)
     raise NoType(f"there is no element type `{word}`", f"did you mean `{meant}`?" if meant else "T stands for any: T[n] → T")
 
 
-def _item(written: type_tree.ShapeItem) -> Item:
-    match written:
-        case type_tree.ShapeVariable(name=name):
-            return Rest(name)
-        case type_tree.BoundedSize(name=name, bound=bound):
-            return Bounded(name, _size(bound))
-        case _:
-            return _size(written)
+def is_hole(term: object) -> bool:
+    """Is it `_`: any size, element or type?"""
+    return isinstance(term, SizeName | ElementName) and term.name == "_"
 
 
-def _size(written: type_tree.SizeExpression) -> Size:
-    match written:
-        case type_tree.SizeNumber(value=value):
-            return Number(value)
-        case type_tree.SizeCall(function=glyph, args=arguments):
-            return Operation(glyph, tuple(map(_size, arguments)))
-        case type_tree.SizeName(name=name):
-            return Hole() if name == "_" else Variable(name)
+def is_variable(term: object) -> TypeGuard[SizeName | ElementName]:
+    """Is it `n` in a shape, or `T` before one?"""
+    if isinstance(term, ElementName):
+        return term.name[0].isupper() and len(term.name) <= 2
+    return isinstance(term, SizeName) and term.name != "_"

@@ -100,6 +100,12 @@ def test_exchanged_and_lifted_say_so() -> None:
     assert lifted is not None and "frame [n]" in lifted.how
 
 
+@pytest.mark.parametrize("text", ["f64[n+m] → idx<n>[n]", "f64[n+m] → perm<n>", "f64[n] → f64[n+1]"])
+def test_no_size_stands_for_one_that_it_is_part_of(text: str) -> None:
+    assert [match(read(text), given) for entry in catalogue.shipped() for given in map(read, entry.types)]
+    assert match(read("f64[n] → f64[n]"), read("T[n] → T[n-1]")) is None
+
+
 @pytest.mark.parametrize("text", ["f64[n → f64", "float[n] → f64", "f64[n] →", "a → b → c → d", "f64[n] → f64]", "f64[n!] → f64"])
 def test_what_is_no_type(text: str, rho: Rho) -> None:
     with pytest.raises(NoType):

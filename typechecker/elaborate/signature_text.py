@@ -26,11 +26,12 @@ def _show(node: TypeExpression) -> str:
         return "(" + " ⋄ ".join([_show(item) for item in node.items]) + ")"
     element = node.element.name
     if node.element.args:
-        element += "<" + "..".join([_show_size(arg) for arg in node.element.args]) + ">"
-    return element + (f"[{' '.join([_show_size(part) for part in node.shape])}]" if node.shape else "")
+        element += "<" + "..".join([show_size(arg) for arg in node.element.args]) + ">"
+    return element + (f"[{' '.join([show_size(part) for part in node.shape])}]" if node.shape else "")
 
 
-def _show_size(node: ShapeItem) -> str:
+def show_size(node: ShapeItem) -> str:
+    """An item of a shape as it could be written."""
     match node:
         case SizeNumber():
             return str(node.value)
@@ -39,7 +40,7 @@ def _show_size(node: ShapeItem) -> str:
         case ShapeVariable():
             return f"..{node.name}"
         case BoundedSize():
-            return f"{node.name}≤{_show_size(node.bound)}"
+            return f"{node.name}≤{show_size(node.bound)}"
         case SizeCall():
-            shown = [_show_size(arg) if not isinstance(arg, SizeCall) else f"({_show_size(arg)})" for arg in node.args]
+            shown = [show_size(arg) if not isinstance(arg, SizeCall) else f"({show_size(arg)})" for arg in node.args]
             return node.function.join(shown) if len(shown) == 2 else node.function + shown[0]
