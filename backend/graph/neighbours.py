@@ -70,6 +70,11 @@ def as_map(members: Sequence[Phase], wanted: tuple[ValueId, ...]) -> Map:
     return found
 
 
+def is_group(phase: Phase) -> bool:
+    """Is it what `as_map` made?"""
+    return isinstance(phase, Map) and not phase.frame
+
+
 _maps: Final[dict[tuple[tuple[int, ...], tuple[ValueId, ...]], Map]] = {}
 _MOST_MAPS: Final = 256
 

@@ -15,7 +15,6 @@ from ...typechecker.core_blocks import CoreGuard
 from ...typechecker.elements import Kind
 from ...typechecker.sizes import Size, SizeVariable, capacity
 from ...typechecker.types import ArrayType
-from ..graph import traverse
 from ..graph.phases import Constant, Fold, LibraryPhase, Loop, Map, Phase, PhaseId, Structured, ValueId
 from .binding import broken_guard
 from .failures import CheckFailed
@@ -108,21 +107,3 @@ class Backend(Protocol):
     def quiet(self) -> Any:
         """A context in which no operation warns."""
         ...
-
-
-def one_by_one(kernels: Sequence[tuple[Structured | LibraryPhase | Constant, Kernel]], wanted: Sequence[ValueId]) -> Kernel:
-    """The members of a chain or group in order, where there is no code for all of it; what none needs any more is let go."""
-    last: dict[ValueId, int] = {}
-    for place, (member, _) in enumerate(kernels):
-        last.update(dict.fromkeys((*traverse.operands(member), *traverse.results(member)), place))
-    last.update(dict.fromkeys(wanted, len(kernels)))
-
-    def run(memory: Mapping[ValueId, Any], overwrite: Any) -> tuple[Any, ...]:
-        known = {value: memory[value] for value in last if value in memory}
-        for place, (member, kernel) in enumerate(kernels):
-            known.update(zip(traverse.results(member), kernel(known, None), strict=True))
-            for value in [value for value in known if last[value] <= place]:
-                del known[value]
-        return tuple(known[value] for value in wanted)
-
-    return run

@@ -21,6 +21,7 @@ from rho.backend.graph.phases import LibraryPhase
 from rho.backend.graph.registry import LIBRARY
 from rho.backend.run import pool
 from rho.backend.run.cpu import tiles
+from rho.backend.schedule.plan.model import RowsStep
 from rho.tests.backend.differential import checked
 
 N = 150_000
@@ -341,6 +342,28 @@ TURNING = """{⍵+0.1×((1⊖⍵)+(¯1⊖⍵)+(1⌽⍵)+¯1⌽⍵)-4×⍵}⍣20 
 {0.5×⍵+200⌽⍵}⍣9 ⊢ A
 {0.5×(70000⌽⍵)+¯70000⌽⍵}⍣9 ⊢ x
 {0.5×⍵+⍤1 ⊢ T[;3]}⍣5 ⊢ A""".splitlines()
+
+
+NEIGHBOURS = """(1⊖A)+(¯1⊖A)+(1⌽A)
+x ← 2×A ⋄ ((1⊖x)×(¯1⊖x))+(1⌽x)×¯1⌽x
+x ← 2×A ⋄ y ← (1⊖x)+(¯1⊖x)-4×x ⋄ (1⌽y)+(¯1⌽y)×y
+x ← 2×A ⋄ z ← 3×A ⋄ y ← x-((1⊖z)+(¯1⊖z))×((1⌽z)+¯1⌽z) ⋄ (1⌽y)×(¯1⌽y)
+x ← 2×A ⋄ (⍉x)+(1⊖⍉A)×¯1⊖⍉A
+x ← (1⊖A)×2 ⋄ y ← (¯1⊖A)×3 ⋄ (x×y)+(1⊖A)×(1⌽A)×¯1⌽A""".splitlines()
+
+
+@pytest.mark.parametrize("kernels", ["off", "always"])
+def test_groups_of_neighbours_are_planned_as_their_members_one_by_one(kernels: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RHO_KERNELS", kernels)
+    assert not above({program: peaks(program) for program in NEIGHBOURS})
+
+
+@pytest.mark.parametrize("program", NEIGHBOURS)
+def test_an_operand_that_dies_in_a_group_does_not_keep_it_apart(program: str) -> None:
+    bound, _ = loaded(program)
+    rotations = {phase.id for phase in bound.graph.phases if isinstance(phase, LibraryPhase) and phase.op == "rotate"}
+    (queue,) = backend.plan(bound).main.queues
+    assert rotations <= {member for step in queue.steps if isinstance(step, RowsStep) for member in step.phases}
 
 
 def test_loops_in_tiles_and_packed_operands_are_planned(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,8 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from ...graph.phases import Constant, Loop, Map, PhaseId, ValueId
+from ...graph.neighbours import is_group
+from ...graph.phases import Constant, Loop, PhaseId, ValueId
 from ...graph.phases import Phase as AnyPhase
 from ...graph.steps import KnownValues
 from ...kernels import policy
@@ -287,11 +288,6 @@ class RegionRun:
 
 def _itself(array: NumArray) -> NumArray:
     return array
-
-
-def is_group(phase: Phase) -> bool:
-    """Is it a group of neighbours, a map of one cell?"""
-    return isinstance(phase, Map) and not phase.frame
 
 
 def progression(array: NumArray) -> Progression | None:

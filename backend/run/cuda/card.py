@@ -24,12 +24,13 @@ import numpy as np
 
 from ....lang.codes import Code
 from ....typechecker.elements import Kind
+from ...graph import traverse
 from ...graph.chains import joined
 from ...graph.phases import Constant, Fold, LibraryPhase, Loop, Map, Phase, PhaseId, Structured, ValueId
 from ...kernels.cuda_support import missing
 from ..cpu import CpuBackend
 from ..cpu.kinds import DTYPES, NumArray, constants, shown, stored
-from ..device import Index, Kernel, Types, Whole, one_by_one
+from ..device import Index, Kernel, Types, Whole
 from ..failures import CheckFailed
 from .cupy_leaf import cupy, errors
 from .launching import compile_rows, compile_structured
@@ -116,7 +117,7 @@ class CudaBackend:
             kernel = compile_rows(xp, self._modules, joined(members, wanted), types.kind, types.number)
         if kernel is not None:
             return self._placed(kernel)
-        return one_by_one([(member, self.structured(member, types)) for member in members], wanted)
+        return _one_by_one([(member, self.structured(member, types)) for member in members], wanted)
 
     def library(self, phase: LibraryPhase, types: Types) -> Kernel:
         with self._here() as xp:
@@ -207,3 +208,21 @@ class CudaBackend:
 
     def quiet(self) -> Any:
         return np.errstate(all="ignore")
+
+
+def _one_by_one(kernels: Sequence[tuple[Structured, Kernel]], wanted: Sequence[ValueId]) -> Kernel:
+    """The members of a chain in order, where there is no code for all of it; what none needs any more is let go."""
+    last: dict[ValueId, int] = {}
+    for place, (member, _) in enumerate(kernels):
+        last.update(dict.fromkeys((*traverse.operands(member), *traverse.results(member)), place))
+    last.update(dict.fromkeys(wanted, len(kernels)))
+
+    def run(memory: Mapping[ValueId, Any], overwrite: Any) -> tuple[Any, ...]:
+        known = {value: memory[value] for value in last if value in memory}
+        for place, (member, kernel) in enumerate(kernels):
+            known.update(zip(traverse.results(member), kernel(known, None), strict=True))
+            for value in [value for value in known if last[value] <= place]:
+                del known[value]
+        return tuple(known[value] for value in wanted)
+
+    return run

@@ -6,14 +6,18 @@ Neighbours: `program` (the words), `schedule.plan` (steps).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 
 from ....lang.codes import Code
 from ....typechecker.sizes import ONE, ZERO, Size, product
 from ....typechecker.types import ArrayType
 from ...graph import traverse
-from ...graph.phases import Branch, Constant, Fold, LibraryPhase, Loop, Map, Phase, PhaseId, Structured, SubGraph, ValueId
+from ...graph.neighbours import as_map
+from ...graph.phases import Branch, Fold, Loop, Map, Phase, PhaseId, Structured, SubGraph, ValueId
 from ...kernels.dumping import is_wanted, name_of, write
 from ...schedule.plan.model import BranchStep, CellsStep, FreeStep, LoopStep, RowsStep, RunStep, Step, StreamStep, SubPlan
+from ...schedule.single.one_device import steps_apart
+from ...schedule.single.storages import shared_buffers
 from .program import Arm, Cell, Chain, Choose, Free, Inside, Put, Refuse, Register, Repeat, Room, Run, Share, Stream, Test, Word
 
 
@@ -34,7 +38,11 @@ class _Assembler:
         self.registers = 0
 
     def words(self, steps: Sequence[Step]) -> tuple[Word, ...]:
-        return tuple([self.word(step) for step in steps])
+        words: list[Word] = []
+        for step, following in zip_longest(steps, steps[1:]):
+            frees = following.values if isinstance(following, FreeStep) else ()
+            words.append(self.together(step, frees) if isinstance(step, RowsStep) else self.word(step))
+        return tuple(words)
 
     def body(self, plan: SubPlan) -> tuple[Word, ...]:
         (queue,) = plan.queues
@@ -50,10 +58,6 @@ class _Assembler:
                 phase = self.phases[step.phase]
                 assert not isinstance(phase, Loop | Branch | Map | Fold)
                 return Run(phase, step.overwrite)
-            case RowsStep():
-                phases = [self.phases[id] for id in step.phases]
-                members = tuple([phase for phase in phases if isinstance(phase, Structured | LibraryPhase | Constant)])
-                return Chain(members, step.results, step.overwrite)
             case StreamStep():
                 return Stream(step)
             case FreeStep():
@@ -72,6 +76,18 @@ class _Assembler:
                 return Inside(cells, self.map(cells, step) if isinstance(cells, Map) else self.fold(cells, step))
             case _:
                 raise AssertionError("one queue has nothing to wait for")
+
+    def together(self, step: RowsStep, frees: Sequence[ValueId]) -> Word:
+        """A chain along rows, or a group of neighbours: by machine code for all of it, else its members one by one.
+
+        `frees`: what nothing needs afterwards."""
+        members = [self.phases[id] for id in step.phases]
+        chain = [member for member in members if isinstance(member, Structured)]
+        if len(chain) == len(members):
+            return Chain(tuple(chain), step.results, step.overwrite)
+        group = as_map(members, step.results)
+        dying = [value for value in traverse.uses(group) if value in frees and value not in shared_buffers(self.phases.values())]
+        return Inside(group, self.words(steps_apart(members, step.results, dying, self.types)))
 
     def loop(self, phase: Loop, step: LoopStep) -> tuple[Word, ...]:
         """A body so many times, or until something holds; all its states where they are kept."""

@@ -13,6 +13,7 @@ from typing import Any
 from ....lang.diagnostics import RunFailed
 from ....typechecker.sizes import Size
 from ...graph import traverse
+from ...graph.neighbours import is_group
 from ...graph.phases import Fold, Loop, Map, Phase, ValueId
 from ...schedule.plan.parts import DeviceId
 from ..failures import CheckFailed, iteration_of, locate
@@ -30,6 +31,7 @@ def compile_words(machine: Machine, words: Sequence[Word], device: DeviceId) -> 
 class _Interpreter:
     def __init__(self, machine: Machine, device: DeviceId) -> None:
         self.machine, self.device, self.backend = machine, device, machine.backends[device]
+        self.is_observed = True
         self.registers: dict[Register, int] = {}
 
     def all(self, words: Sequence[Word]) -> Action:
@@ -72,10 +74,13 @@ class _Interpreter:
                 return self.refuse(word)
 
     def observed(self, action: Action, phase: Phase) -> Action:
-        return self.machine.observed(action, phase, self.device)
+        return self.machine.observed(action, phase, self.device) if self.is_observed else action
 
     def inside(self, word: Inside) -> Action:
-        machine, phase, words = self.machine, word.phase, self.all(word.words)
+        machine, phase = self.machine, word.phase
+        is_observed = self.is_observed
+        self.is_observed = is_observed and not is_group(phase)  # its time is that of its last member
+        words, self.is_observed = self.all(word.words), is_observed
         whole = self.backend.whole(phase, machine, machine.phases) if isinstance(phase, Loop | Map | Fold) else None
 
         def run(memory: Memory) -> None:

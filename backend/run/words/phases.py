@@ -7,14 +7,13 @@ Neighbours: `interpret` (asks), `device` (what a back end offers).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ....typechecker.sizes import SizeVariable
 from ...graph import traverse
-from ...graph.neighbours import as_map
-from ...graph.phases import Constant, Input, LibraryPhase, Output, Print, Structured, ValueId
-from ..device import Backend, Kernel, one_by_one
+from ...graph.phases import Constant, Input, LibraryPhase, Output, Print, Structured
+from ..device import Backend, Kernel
 from ..machine import Action, Machine, Shown
 from ..memory import Memory, sole_owner
 from .program import Chain, Run
@@ -91,10 +90,7 @@ def executed(machine: Machine, word: Run | Chain, backend: Backend) -> Executed:
         phase = word.phase
         assert isinstance(phase, Structured | LibraryPhase | Constant)
         return Executed(machine, (phase,), backend, lambda: _kernel(machine, phase, backend))
-    chain = [member for member in word.members if isinstance(member, Structured)]
-    if len(chain) == len(word.members):
-        return Executed(machine, chain, backend, lambda: backend.rows(chain, word.results, machine))
-    return Executed(machine, word.members, backend, lambda: _group(machine, word, backend))
+    return Executed(machine, word.members, backend, lambda: backend.rows(word.members, word.results, machine))
 
 
 def _kernel(machine: Machine, phase: Structured | LibraryPhase | Constant, backend: Backend) -> Kernel:
@@ -106,19 +102,6 @@ def _kernel(machine: Machine, phase: Structured | LibraryPhase | Constant, backe
         case Constant():
             made = (backend.constant(phase, machine),)
             return lambda memory, overwrite: made
-
-
-def _group(machine: Machine, word: Chain, backend: Backend) -> Kernel:
-    """A group of neighbours: as machine code where that is better, else its members."""
-    phase = as_map(word.members, word.results)
-    members = [(member, _kernel(machine, member, backend)) for member in word.members]
-    by_members, whole = one_by_one(members, word.results), backend.whole(phase, machine, machine.phases)
-
-    def run(memory: Mapping[ValueId, Any], overwrite: Any) -> tuple[Any, ...]:
-        made = None if whole is None else whole(memory)
-        return by_members(memory, None) if made is None else tuple(made)
-
-    return run
 
 
 def compile_executed(machine: Machine, word: Run | Chain, backend: Backend) -> Action:

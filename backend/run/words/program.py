@@ -30,9 +30,9 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """Phases together, row by row: a chain along rows, or a group of neighbours."""
+    """A chain along rows: phases together, row by row."""
 
-    members: tuple[Structured | LibraryPhase | Constant, ...]
+    members: tuple[Structured, ...]
     results: tuple[ValueId, ...]
     overwrite: ValueId | None = None
 

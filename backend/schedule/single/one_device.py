@@ -6,12 +6,13 @@ when each buffer lives (`storages`) and where it lies, and so the peak.  Run-tim
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from enum import Enum
 from typing import Final
 
 from ....lang.records import dataclass
+from ....typechecker.types import ArrayType
 from ...graph import traverse
 from ...graph.bind import BoundGraph
 from ...graph.phases import (
@@ -47,7 +48,7 @@ from ..plan.model import (
     inside,
 )
 from ..plan.parts import Device, DeviceId, PlannedFile, PlannedPhase, PlannedRegion
-from .storages import Block, Storage
+from .storages import Block, Storage, shared_buffers
 
 HOME: Final = DeviceId("cpu0")
 _MOST_SPLIT: Final = 16
@@ -111,6 +112,14 @@ def step_of(phase: Phase, graph: Graph, device: Device, detail: Detail = Detail.
     return _Planner(graph, device, Numbers(), detail).step(phase, None)[0]
 
 
+def steps_apart(members: Sequence[Phase], results: Sequence[ValueId], dying: Sequence[ValueId],
+                types: Mapping[ValueId, ArrayType]) -> tuple[Step, ...]:  # fmt: skip
+    """How a group of neighbours is run member by member; `dying`: operands that nothing needs afterwards."""
+    planner = _Planner(Graph((), dict(types), {}, (), (), ()), Device(HOME, "cpu"), Numbers(), Detail.STEPS)
+    (queue,) = planner.units(members, dying, results, ()).queues
+    return queue.steps
+
+
 def needed_within(phase: Phase, graph: Graph, numbers: Numbers) -> int:
     """The bytes that a phase needs while it runs beside its operands and results, with its bodies as this planner has them."""
     return _Planner(graph, Device(HOME, "cpu"), numbers, Detail.STEPS).step(phase, None)[1]
@@ -124,6 +133,7 @@ class _Planner:
     detail: Detail
     scattered: set[ValueId] = field(default_factory=set)  # values that may not lie in rows
     bodies: dict[int, SubPlan] = field(default_factory=dict)
+    shared: frozenset[ValueId] | None = None
     most: int = 0
     """The place of the unit, of those planned last, that needs most memory."""
 
@@ -167,7 +177,7 @@ class _Planner:
                 case RowsUnit():
                     step, needed = self.rows(unit, overwrite)
                 case GroupUnit():
-                    step, needed = self.group(unit)
+                    step, needed = self.group(unit, [value for value in self.alone(unit.phase) if block.goes(value, place)])
                 case _:
                     step, needed = self.step(unit, overwrite)
             steps.append(step)
@@ -200,13 +210,20 @@ class _Planner:
         phase = unit.joined.phase
         return RowsStep(unit.ids, traverse.results(phase), overwrite), rounded(rows_workspace(phase, self.numbers.cap))
 
-    def group(self, unit: GroupUnit) -> tuple[Step, int]:
-        """The step of a group of neighbours, and what its members one by one need beside operands and results."""
+    def group(self, unit: GroupUnit, dying: Sequence[ValueId]) -> tuple[Step, int]:
+        """The step of a group of neighbours, and what its members one by one need beside operands and results; as one they need
+        no more than a member does, which the planned steps of `apart` do not show where operands die among them."""
         results = unit.phase.results
-        needed = peak_of(self.units(unit.members, (), results, ())) - sum(
-            rounded(self.numbers.bytes(self.graph.types[value])) for value in results
-        )
-        return RowsStep(unit.ids, results, None), needed
+        beside = sum(rounded(self.numbers.bytes(self.graph.types[value])) for value in (*results, *dying))
+        needed = peak_of(self.units(unit.members, dying, results, ())) - beside
+        least = max(self.step(member, None)[1] for member in unit.members)
+        return RowsStep(unit.ids, results, None), max(needed, least)
+
+    def alone(self, group: Map) -> Sequence[ValueId]:
+        """The operands of a group whose buffers nothing else has."""
+        if self.shared is None:
+            self.shared = shared_buffers(traverse.all_phases(self.graph))
+        return [value for value in traverse.uses(group) if value not in self.shared]
 
     def sub(self, graph: SubGraph) -> SubPlan:
         """Planned once, though blocks around it may be planned twice."""

@@ -137,16 +137,21 @@ class Block(Generic[Amount]):
             return None
         wanted = self.graph.types[phase.results[0].value]
         for value in dict.fromkeys(read.value for read in phase.reads):
-            kept, type = self.homes.get(value, []), self.graph.types[value]
-            if self.last.get(value) != place or len(kept) != 1 or kept[0].value != value:
-                continue
-            if kept[0].role is not Role.VALUE or kept[0].aliases or not type.shape:
+            type = self.graph.types[value]
+            if not self.goes(value, place) or not type.shape:
                 continue
             if type.element.kind is not wanted.element.kind or type.shape != wanted.shape:
                 continue
             if all(not r.projection.stages for r in phase.reads if r.value == value):
                 return value
         return None
+
+    def goes(self, value: ValueId, place: int) -> bool:
+        """Is it a value of this block whose buffer nothing else shares, and nothing needs after the unit at a place?"""
+        kept = self.homes.get(value, [])
+        if self.last.get(value) != place or len(kept) != 1:
+            return False
+        return kept[0].value == value and kept[0].role is Role.VALUE and not kept[0].aliases
 
     def dead(self, place: int) -> tuple[ValueId, ...]:
         """The values of this block that no later phase needs."""
@@ -170,6 +175,17 @@ class Block(Generic[Amount]):
             found.append(live + inner[place])
         found.append(live + change[self.end])
         return found
+
+
+def shared_buffers(phases: Iterable[Phase]) -> frozenset[ValueId]:
+    """The values whose buffers others may have too: inputs and constants, views and what these show."""
+    shared: set[ValueId] = set()
+    for phase in phases:
+        if isinstance(phase, Input | Constant):
+            shared.add(phase.result)
+        elif is_view(phase):
+            shared.update((*traverse.operands(phase), *traverse.results(phase)))
+    return frozenset(shared)
 
 
 def is_view(phase: Phase, *, exact: bool = True) -> bool:
