@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import signal
 import subprocess
 import sys
@@ -79,9 +80,31 @@ def together(done: list[int], then: Callable[[int], object] = lambda box: None) 
 
 @has_pool
 def test_boxes_are_shared_by_threads() -> None:
-    done: list[int] = []
+    """Also while small launches come alone (`pool.c`, Note [The pool])."""
+    pool, done = native.native(), list[int]()
+    assert pool is not None
+    pool.alone.value = 1 << 60
     sharing.run_boxes(ALL, together(done), 2)
-    assert sorted(done) == ALL
+    assert sorted(done) == ALL and not pool.alone.value
+
+
+@has_pool
+def test_boxes_are_shared_as_soon_as_nobody_else_has_the_pool() -> None:
+    pool, main, come, done = native.native(), threading.get_ident(), threading.Event(), list[int]()
+    assert pool is not None
+    busy = ctypes.c_int64.from_address(ctypes.addressof(pool.alone) - 8)  # `struct pool`
+    assert not busy.value
+    busy.value = 1
+
+    def work(box: int) -> None:
+        busy.value = busy.value and int(box != 5)
+        if threading.get_ident() != main:
+            come.set()
+        assert box != sharing._ALONE or come.wait(WATCHDOG)
+        done.append(box)
+
+    sharing.run_boxes(range(40), lambda: work, 2)
+    assert sorted(done) == list(range(40)) and come.is_set()
 
 
 @pytest.mark.parametrize("why", ["threads", "pool", "kernels"])

@@ -25,13 +25,15 @@ from ...kernels import policy
 from ...kernels.ir import NO_MEMORY
 from ...kernels.llvm_leaf import is_installed
 from ...kernels.store import Code, address_of
-from ..native import Launcher, native
+from ..native import Launcher, Native, native
 from .launching import LONG_NANOSECONDS, UNLOCKED_NANOSECONDS, Block, words_of
 
 _CALL: Final = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 _SHORT_CALL: Final = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 """Without giving up the interpreter's lock."""
 _SERVER: Final = ctypes.CFUNCTYPE(ctypes.c_int64)
+_ALONE: Final = 8
+"""Boxes that one thread does before it looks for others again."""
 Box = TypeVar("Box")
 
 
@@ -137,17 +139,11 @@ def run_boxes(boxes: Iterable[Box], make_worker: Callable[[], Callable[[Box], ob
         for box in boxes:
             worker(box)
         return
-    supply, failures = _Supply(boxes), dict[int, BaseException]()
-    servers = [_serve(supply, make_worker, failures) for _ in range(threads)]
-    for server in servers:
-        next(server)
-    entry = _SERVER(map(next, servers).__next__)
-    address = ctypes.cast(entry, ctypes.c_void_p).value or 0
-    words = np.array(words_of(address, [Block((), ())] * threads, threads - 1, LONG_NANOSECONDS), np.int64)
     pool.ask_for_helpers(threads - 1)
-    pool.alone.value = 0  # what is so long is not held back by what launches before it had to wait
-    if pool.launch(words.ctypes.data, 0, 0):
-        raise MemoryError
+    supply, failures = _Supply(boxes), dict[int, BaseException]()
+    while not supply.is_empty and not failures:
+        supply.alone = 0
+        _launch(pool, [_serve(supply, make_worker, failures) for _ in range(threads)])
     if failures:
         try:
             raise failures[min(failures)]
@@ -155,27 +151,47 @@ def run_boxes(boxes: Iterable[Box], make_worker: Callable[[], Callable[[Box], ob
             failures.clear()  # their frames have it
 
 
+def _launch(pool: Native, servers: Sequence[Generator[int, None, None]]) -> None:
+    for server in servers:
+        next(server)
+    entry = _SERVER(map(next, servers).__next__)
+    address = ctypes.cast(entry, ctypes.c_void_p).value or 0
+    words = np.array(words_of(address, [Block((), ())] * len(servers), len(servers) - 1, LONG_NANOSECONDS), np.int64)
+    pool.alone.value = 0  # what is so long is not held back by what launches before it had to wait
+    if pool.launch(words.ctypes.data, 0, 0):
+        raise MemoryError
+
+
 class _Supply(Generic[Box]):
-    """Boxes with their numbers, for several threads."""
+    """Boxes with their numbers, for several threads.  `alone`: how many the only one has taken that came: somebody else has the
+    pool, perhaps for a moment, so that it is asked again after some."""
 
     def __init__(self, boxes: Iterable[Box]) -> None:
         self._boxes, self._lock = enumerate(boxes), threading.Lock()
+        self._threads = set[int]()
+        self.is_empty, self.alone = False, 0
 
     def next(self) -> tuple[int, Box] | None:
         with self._lock:
-            return next(self._boxes, None)
+            self._threads.add(threading.get_ident())
+            self.alone += len(self._threads) == 1
+            if self.alone > _ALONE:
+                return None
+            taken = next(self._boxes, None)
+            self.is_empty = taken is None
+            return taken
 
 
 def _serve(supply: _Supply[Box], make_worker: Callable[[], Callable[[Box], object]], failures: dict[int, BaseException]
            ) -> Generator[int, None, None]:  # fmt: skip
     """Waits until it goes on, then serves boxes as long as there are any."""
-    number = -1
+    number, worker = -1, None
     try:
         yield 0
         with np.errstate(all="ignore"):
-            worker = make_worker()
             while not failures and (taken := supply.next()) is not None:
                 number, box = taken
+                worker = worker or make_worker()
                 worker(box)
     except GeneratorExit:
         return
