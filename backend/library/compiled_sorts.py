@@ -4,6 +4,10 @@ Items (of a grade: words of key and position) are dealt into as many parts as th
 lies, by NumPy's own function for its type.  That is a fixed sequence of launches for vectors of one length, which native helpers
 do: they hold no lock and stay off the caller's processor.  Of one part a grade takes less than NumPy's, a sort does not.
 
+Note [Pivots].  Parts of items end between different values; where many are equal, the nearest end of them is taken.  Words differ
+in their positions, so that equal keys can be in two parts, unless bits of keys were lost: then words that are alike but for the
+position stay together, to be repaired.
+
 Neighbours: `sort_text` and `deal_text` (what is run); `sorting`, `keys` and `grading` (on NumPy, and ask).
 """
 
@@ -26,13 +30,14 @@ from ..kernels.llvm_leaf import is_installed, vector_bytes
 from ..kernels.store import Code, address_of
 from ..run.cpu.kinds import DTYPES, NumArray
 from ..run.cpu.launching import Block
+from ..run.cpu.order import order_columns
 from ..run.cpu.sharing import Pieces
 from ..run.device import Types
 from ..run.pool import room, trim
 from .deal_text import Dealing, Stage
 from .keys import is_ordered
 from .numpy_sorts import numpy_sort
-from .sort_text import HEAD, ITEMS_PLACE, MOST_PARTS, NOTES_PLACE, SORTED_KINDS, TARGET_PLACE, Form, Sorting
+from .sort_text import HEAD, ITEMS_PLACE, MOST_PARTS, NOTES_PLACE, SORTED_KINDS, TARGET_PLACE, Form, Moves, Sorting
 from .sorting import settle
 
 LEAST: Final = {True: 1 << 9, False: 1 << 13}
@@ -52,7 +57,9 @@ _PIECES: Final = 2
 _PIECES_OF_ROWS: Final = 8
 _SAMPLE: Final = 256
 """Items of a sample for each part."""
-_WORK: Final = {Stage.SAMPLE: 0.0, Stage.TALLY: 0.4, Stage.DEAL: 1.0}
+_SPREAD: Final = np.uint64(0x9E3779B97F4A7C15)
+"""Odd, near 2⁶⁴ times the golden section: its multiples are all over the words, regular in no way that data are likely to be."""
+_WORK: Final = {Stage.TALLY: 0.4, Stage.DEAL: 1.0}
 _SORTING: Final = {8: 7.0, 4: 3.5}
 """Nanoseconds an item, roughly; of a sort by its bytes."""
 _WAKING: Final = 60_001.0
@@ -86,10 +93,8 @@ class _Task:
         lanes = max(1, vector_bytes() // (8 if self.keyed else kind.bytes))
         if parts == 1:
             return [Sorting(Form.ROWS if self.rows else Form.GRADED, kind, lanes, down)]
-        dealt = [
-            Dealing(Stage.SAMPLE, kind, parts, self.keyed, 1, down), Dealing(Stage.TALLY, kind, parts, self.keyed, lanes, down),
-            Dealing(Stage.DEAL, kind, parts, self.keyed, 1, down),
-        ]  # fmt: skip
+        tally = Dealing(Stage.TALLY, kind, parts, self.keyed, lanes, down)
+        dealt = [tally, Dealing(Stage.DEAL, kind, parts, self.keyed, 1, down)]
         if self.keyed:
             return [Sorting(Form.SPAN, kind, lanes, down), *dealt, Sorting(Form.ORDER, kind, lanes, down, parts)]
         return [*dealt, Sorting(Form.SORT, kind, parts=parts)]
@@ -103,10 +108,9 @@ class _Sort:
         each = -(-count // (_PIECES * task.threads)) if parts > 1 else count
         starts = range(0, count, each)
         pieces = len(starts)
-        sample = min(count, _SAMPLE * parts) if parts > 1 else 0
         self.shape = (task.rows, count) if task.rows else (count,)
         self.dtype = np.dtype(np.int64) if task.keyed else DTYPES[task.kind]
-        self.notes = HEAD + pieces * parts + sample if parts > 1 else HEAD
+        self.task, self.parts, self.notes = task, parts, HEAD + pieces * parts
 
         def block(start: int, length: int, number: int) -> Block:
             words = [length, 0, start, function, 0, count - 1, 0, pieces, number]
@@ -117,10 +121,10 @@ class _Sort:
         if task.rows:
             self.launches.append(self.by_rows(task, calls[0], function))
             return
-        whole, ordered = [block(0, count, sample)], [block(0, count, part) for part in range(parts)]
+        whole, ordered = [block(0, count, 0)], [block(0, count, part) for part in range(parts)]
         cut = [block(start, min(each, count - start), piece) for piece, start in enumerate(starts)]
         for code, call in zip(task.steps(parts), calls, strict=True):
-            if isinstance(code, Dealing) and code.stage is not Stage.SAMPLE:
+            if isinstance(code, Dealing):
                 self.launches.append(_pieces(call, cut, task.threads, _WAKING + count * _WORK[code.stage]))
             elif isinstance(code, Sorting) and code.form in (Form.SORT, Form.ORDER):
                 self.launches.append(_pieces(call, ordered, task.threads, count * _SORTING[self.dtype.itemsize]))
@@ -146,7 +150,33 @@ class _Sort:
         notes = np.empty(self.notes, np.int64)
         arrays = (items, made, notes)
         addresses = [int(array.__array_interface__["data"][0]) for array in arrays]
-        return made if all(not launch.run(addresses, arrays) for launch in self.launches) else None
+        for place, launch in enumerate(self.launches):
+            if self.parts > 1 and place == int(self.task.keyed):  # behind SPAN
+                self.choose(items, notes)
+            if launch.run(addresses, arrays):
+                return None
+        return made
+
+    def choose(self, items: NumArray, notes: NumArray) -> None:
+        """The pivots, from items all over the vector.  See Note [Pivots]."""
+        task, parts = self.task, self.parts
+        spread = np.arange(1, min(task.count, _SAMPLE * parts) + 1, dtype=np.uint64) * _SPREAD >> np.uint64(32)
+        places = spread * np.uint64(task.count) >> np.uint64(32)
+        sample = items[places.view(np.int64)]
+        if task.keyed:
+            least, cut, up, lost = notes[Moves.LEAST : Moves.LOST + 1]
+            wide = sample if task.kind.is_float else sample.astype(np.int64)
+            keys = order_columns(wide, descending=task.descending)[0].astype(np.int64) - least
+            sample = keys.view(np.uint64) >> cut.astype(np.uint64) << up.astype(np.uint64)
+            sample |= np.uint64(0) if lost else places
+        sample.sort()
+        size = max(1, int(np.count_nonzero(sample == sample)))
+        pivots = notes.view(sample.dtype)[:: notes.itemsize // sample.itemsize]
+        for part in range(1, parts):
+            place = size * part // parts
+            before, after = (int(np.searchsorted(sample[:size], sample[place], side)) for side in ("left", "right"))
+            is_near = after == size or place - before <= after - place
+            pivots[part - 1] = sample[place if is_near else after]
 
 
 def _pieces(address: int, blocks: Sequence[Block], threads: int, nanoseconds: float) -> Pieces:

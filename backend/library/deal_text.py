@@ -1,18 +1,13 @@
 """Items dealt into parts that are sorted on their own, as LLVM text: what is below the first pivot, what is below the second, …
 
-SAMPLE: pivots, from items all over the vector.  TALLY: how many items of a piece are below each pivot.  DEAL: each item of a
-piece goes where its part has the next free place.  All work on items as they are (what is sorted), or on words of key and
-position (`sorting`; what is graded), compared as bits.  NaN is below nothing.  Pieces have their own places in every part, so
-they can be dealt at once, and the parts lie one after the other: there is no second buffer.  No place beyond the last is written,
-whatever another thread does to the items meanwhile.
+TALLY: how many items of a piece are below each pivot.  DEAL: each item of a piece goes where its part has the next free place.
+Both work on items as they are (what is sorted), or on words of key and position (`sort_text`; what is graded), compared as bits.
+NaN is below nothing.  Pieces have their own places in every part, so they can be dealt at once, and the parts lie one after the
+other: there is no second buffer.  No place beyond the last is written, whatever another thread does to the items meanwhile.
 
-Note [Pivots].  Parts of items end between different values; where many are equal, the nearest end of them is taken.  Words differ
-in their positions, so that equal keys can be in two parts, unless bits of keys were lost: then words that are alike but for the
-position stay together, to be repaired.
+The words are those of `sort_text` (Note [Arguments]).
 
-The words are those of `sorting` (Note [Arguments]); the number of SAMPLE is how many items it takes.
-
-Neighbours: `sort_text`; `kernels.store` (compiles it), `compiled_sorts` (calls it).
+Neighbours: `sort_text`; `kernels.store` (compiles it), `compiled_sorts` (chooses pivots, and calls it).
 """
 
 from __future__ import annotations
@@ -20,21 +15,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Final
 
 from ...typechecker.elements import Kind
 from ..kernels.vectors import STORED, Vectors
 from ..kernels.writer import Writer, function_text
-from .sort_text import HEAD, Moves, below, call_sort, key_of, note, word_of, words_of
-
-_SPREAD: Final = -0x61C8864680B583EB
-"""Odd, near 2⁶⁴ times the golden section: its multiples are all over the words, regular in no way that data are likely to be."""
+from .sort_text import HEAD, Moves, below, key_of, note, word_of, words_of
 
 
 class Stage(Enum):
     """See the module."""
 
-    SAMPLE = "sample"
     TALLY = "tally"
     DEAL = "deal"
 
@@ -55,8 +45,6 @@ class Dealing:
         w.label("start")
         writing = _Writing(self, w)
         match self.stage:
-            case Stage.SAMPLE:
-                writing.sample()
             case Stage.TALLY:
                 writing.tally()
             case Stage.DEAL:
@@ -77,71 +65,16 @@ class _Writing:
         w, notes = self.w, self.words.notes
         return [w.let(f"load {self.type}, ptr {w.at(notes, 8 * place)}, align 8") for place in range(self.code.parts - 1)]
 
-    def loaded(self, v: Vectors, place: str, number: str | None = None) -> str:
-        """The items from a place on, or their words; `number`: instead of the position."""
+    def loaded(self, v: Vectors, place: str) -> str:
+        """The items from a place on, or their words."""
         w, code, items = self.w, self.code, self.words.items
         if not code.keyed:
             return v.load(self.kind, w.at(items, w.word("mul", place, self.kind.bytes)))
-        position = w.word("add", self.words.first, place) if number is None else number
+        position = w.word("add", self.words.first, place)
         return word_of(v, key_of(v, code.kind, code.descending, items, place), position, *self.moves)
 
     def below(self, v: Vectors, item: str, pivot: str) -> str:
-        return v.compare(self.relation(), self.kind, item, pivot)
-
-    def relation(self) -> str:
-        return "ult" if self.code.keyed else "olt" if self.kind.is_float else "slt"
-
-    # ----------------------------------------------------------------------------------------- pivots
-
-    def sample(self) -> None:
-        w, words, one = self.w, self.words, Vectors(self.w, 1)
-        ahead = w.word("mul", w.word("add", w.word("mul", words.pieces, self.code.parts), HEAD), 8)
-        sample = w.at(words.notes, ahead)
-        split = w.test("eq", note(w, words.notes, Moves.LOST), 0) if self.code.keyed else ""
-        loop = w.begin(0, words.number)
-        spread = w.word("lshr", w.word("mul", w.word("add", loop.index, 1), _SPREAD), 32)
-        place = w.word("lshr", w.word("mul", spread, words.length), 32)
-        number = w.let(f"select i1 {split}, i64 {place}, i64 0") if self.code.keyed else None
-        one.store(self.kind, self.loaded(one, place, number), self._spot(sample, loop.index))
-        w.end(loop)
-        call_sort(w, words.function, sample, words.number)
-        size = self._numbers(sample)
-        for part in range(1, self.code.parts):
-            pivot = self._pivot(sample, size, w.word("udiv", w.word("mul", size, part), self.code.parts))
-            w.do(f"store {self.type} {pivot}, ptr {w.at(words.notes, 8 * (part - 1))}, align 8")
-
-    def _spot(self, base: str, place: str) -> str:
-        return self.w.at(base, self.w.word("mul", place, self.kind.bytes))
-
-    def _item(self, base: str, place: str) -> str:
-        return self.w.let(f"load {self.type}, ptr {self._spot(base, place)}, align {self.kind.bytes}")
-
-    def _less(self, x: str, y: str) -> str:
-        return self.w.let(f"{'fcmp' if self.kind.is_float else 'icmp'} {self.relation()} {self.type} {x}, {y}")
-
-    def _numbers(self, sample: str) -> str:
-        """How many are not NaN; at least one is taken for such."""
-        w = self.w
-        if not self.kind.is_float:
-            return self.words.number
-        loop = w.begin(0, self.words.number, 1, [("i64", "0")])
-        item = self._item(sample, loop.index)
-        w.end(loop, [w.word("add", loop.carried[0], w.let(f"zext i1 {w.let(f'fcmp ord {self.type} {item}, {item}')} to i64"))])
-        return w.call("i64", "llvm.umax.i64", ("i64", loop.carried[0]), ("i64", "1"))
-
-    def _pivot(self, sample: str, size: str, place: str) -> str:
-        """Of the value at a place of the sample and the next greater one, that before which the nearest number of items lies."""
-        w = self.w
-        value = self._item(sample, place)
-        loop = w.begin(0, size, 1, [("i64", "0"), ("i64", "0")])
-        item = self._item(sample, loop.index)
-        lower, higher = (self._less(x, y) for x, y in ((item, value), (value, item)))
-        w.end(loop, self._counted(loop.carried, [lower, higher]))
-        before, after = loop.carried[0], w.word("sub", size, loop.carried[1])
-        is_last = w.test("eq", after, size)
-        is_near = w.test("ule", w.word("sub", place, before), w.word("sub", after, place))
-        next = self._item(sample, w.smaller(after, w.word("sub", size, 1)))
-        return w.let(f"select i1 {w.let(f'or i1 {is_last}, {is_near}')}, {self.type} {value}, {self.type} {next}")
+        return v.compare("ult" if self.code.keyed else "olt" if self.kind.is_float else "slt", self.kind, item, pivot)
 
     # ------------------------------------------------------------------------------------------ parts
 
@@ -183,8 +116,8 @@ class _Writing:
         place = loop.carried[-1]
         for flag, other in zip(reversed(flags), reversed(loop.carried[:-1]), strict=True):
             place = w.let(f"select i1 {flag}, i64 {other}, i64 {place}")
-        own = w.smaller(place, words.last)
-        w.do(f"store {type} {item}, ptr {self._spot(words.target, own)}, align {self.kind.bytes}")
+        own = w.word("mul", w.smaller(place, words.last), self.kind.bytes)
+        w.do(f"store {type} {item}, ptr {w.at(words.target, own)}, align {self.kind.bytes}")
         w.end(loop, self._counted(loop.carried, self._own_parts(flags)))
 
     def _own_parts(self, flags: list[str]) -> list[str]:

@@ -12,7 +12,7 @@ address of notes; pieces; the number of a piece or part.  So one launch after th
 Of ROWS: items of a row, of which there are `pieces`.
 
 Note [Notes].  64-bit words that one step leaves to the next: pivots, then `Moves`, then for each piece how many of its items are
-below each pivot (in as many words as there are parts, the last for all of them), then the sample.
+below each pivot (in as many words as there are parts, the last for all of them).
 
 Note [Words].  The least key is taken off, low bits that are 0 in all keys are cut, the position is put below.  Where there is no
 room for it more low bits are cut, and lost.
