@@ -184,11 +184,12 @@ VERBS: tuple[Verb, ...] = (
         "estimate", "FILE [options]", "predicted time and memory on several devices, without data",
         (
             ("rho estimate examples/kmeans.rho", "on this machine, for the sizes of its data"),
+            ("rho estimate kmeans.rho --in points=mine.npy", "for the sizes of other data, which is not read"),
             ("rho estimate wave.rho --size n=2048 --size steps=50", "for other sizes; no data is needed"),
             ("rho estimate wave.rho --size n=2048 --devices here,laptop,workstation", "compare profiles"),
         ),
         (
-            SIZE,
+            INPUT, SET, ALLOW_READ, SIZE,
             Option(("--devices",), Takes.VALUE, "NAME|FILE,…", "profiles, shipped or in files; `here` is this machine (here)",
                    file=READ),
             JSON, FORMAT_RESULT, STRICT, EXACT, OBJECTIVE, BUDGET, PROVE, FAST,

@@ -17,10 +17,11 @@ from ...lang.records import dataclass
 from ..cli.arguments import Arguments
 from ..cli.console import Console
 from ..cli.exits import Exit
-from ..cli.requests import check_given, request_of
+from ..cli.requests import check_given, permissions_of, request_of
 from ..cli.results import print_json, wants_json
 from ..cli.sources import read_source
 from ..display.progress import planning
+from ..execution.params import settings_of
 from ..execution.scheduling import Effort, Scheduling, Use, scheduling_of
 from ..execution.sizing import headers_in, sized
 from ..session import Session
@@ -67,7 +68,10 @@ def run(arguments: Arguments, console: Console) -> Exit:
     core = checked.require()
     check_given(core, request)
     with about(checked.sources):
-        bound = sized(core, request.sizes, {}, headers_in(os.path.dirname(path)), request.grouping.without)
+        settings, folder = settings_of(core, request.params), os.path.dirname(path)
+        shapes = {name: array.shape for name, array in settings.arrays.items()}
+        headers = headers_in(folder, permissions_of(arguments, request, path, folder), request.inputs)
+        bound = sized(core, {**settings.sizes, **request.sizes}, shapes, headers, request.grouping.without, request.inputs)
         with planning(console):
             rows = [_row(name, core, bound, arguments) for name in _names(arguments.value("--devices") or HERE)]
     sizes = {variable.name: number for variable, number in bound.sizes.items()}

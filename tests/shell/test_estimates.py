@@ -55,6 +55,14 @@ def test_sizes_that_are_not_given_are_those_of_the_data(folder: Path, rho: Rho) 
     assert rho("estimate", "filed.rho", "--size", "n=7", "--size", "m=2", "--json").json()["sizes"] == {"n": 7, "m": 2, "k": 3}
 
 
+def test_other_data_say_the_sizes(folder: Path, rho: Rho) -> None:
+    (folder / "sum.rho").write_text("input x : f64[n 2]\nparam k ← 1\noutput r ← k↑+/x\n", encoding="utf-8")
+    (folder / "other.csv").write_text("1,2\n3,4\n5,6\n", encoding="utf-8")
+    said = rho("estimate", str(folder / "sum.rho"), "--in", f"x={folder / 'other.csv'}", "--set", "k=2")
+    assert said.code == 0 and "n=3" in said.out and "k=2" in said.out
+    assert "has no input `y`" in rho("estimate", str(folder / "sum.rho"), "--in", "y=other.csv").err
+
+
 def test_a_loop_says_what_a_turn_takes(folder: Path, rho: Rho) -> None:
     assert ": 50 iterations of " in rho("plan", "loop.rho").out.splitlines()[-1]
     assert "time    about" in rho("plan", "loop.rho").out

@@ -156,8 +156,10 @@ def _undecodable(data: bytes, at: int, line: int) -> FileTrouble:
 
 def _told(error: csv.Error) -> str:
     text = str(error)
-    if "end of data" in text or "field limit" in text:
-        return "a quoted cell is not closed, or a cell is too long"
+    if "end of data" in text:
+        return "a quoted cell is not closed"
+    if "field limit" in text:
+        return "a cell is too long, or its quote is not closed"
     if "expected after" in text:
         return "text follows a closing quote; a quote in a quoted cell is doubled"
     return text
