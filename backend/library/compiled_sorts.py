@@ -153,7 +153,7 @@ class _Sort:
         for place, launch in enumerate(self.launches):
             if self.parts > 1 and place == int(self.task.keyed):  # behind SPAN
                 self.choose(items, notes)
-            if launch.run(addresses, arrays):
+            if launch.run(addresses):
                 return None
         return made
 

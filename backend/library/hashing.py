@@ -60,11 +60,10 @@ def _table(count: int) -> NumArray:
 def _call(address: int, words: NumArray, table: NumArray, known: NumArray, result: NumArray, each: int = 0, team: int = 1
           ) -> bool:  # fmt: skip
     """Could all words be placed or found?  `each`: words of a piece, or all."""
-    arrays = (words, table, known, result)
-    own, slots, others, target = [array.__array_interface__["data"][0] for array in arrays]
+    own, slots, others, target = [array.__array_interface__["data"][0] for array in (words, table, known, result)]
     calls = [
         (min(each or len(words), len(words) - start), own + start * words.itemsize, slots, len(table) - 1, others, len(known),
          target + start * result.itemsize)
         for start in range(0, len(words), each or len(words))
     ]  # fmt: skip
-    return not run_once(address, calls, team, len(words) * _WORK, arrays)
+    return not run_once(address, calls, team, len(words) * _WORK)

@@ -122,16 +122,16 @@ def _products(kind: Kind, left: NumArray, right: NumArray, result: NumArray, thr
         if bound.pieces is None:
             _by_numpy(bound.cuts, left, right, result)
         else:
-            bound.pieces.run(*_on(left, right, result))
+            bound.pieces.run(_on(left, right, result))
 
 
-def _on(*arrays: NumArray) -> tuple[list[int], tuple[NumArray, ...]]:
-    return [array.__array_interface__["data"][0] for array in arrays], arrays
+def _on(*arrays: NumArray) -> list[int]:
+    return [array.__array_interface__["data"][0] for array in arrays]
 
 
 def product_into(kind: Kind, left: NumArray, right: NumArray, result: NumArray, threads: int) -> Callable[[], object] | None:
-    """What writes the product of two matrices into another each time that it is called, as `products_of` makes it; None where
-    that is more than copies into rows and one launch."""
+    """What writes the product of two matrices into another each time that it is called, while there are these, as `products_of`
+    makes it; None where that is more than copies into rows and one launch."""
     left, right = left[np.newaxis], right[np.newaxis]
     (rows, shared), columns = left.shape[1:], right.shape[2]
     if 0 in result.shape or shared < 2 or is_summed(rows, shared, columns) or not result.flags.c_contiguous or blas() is None:
@@ -144,7 +144,7 @@ def product_into(kind: Kind, left: NumArray, right: NumArray, result: NumArray, 
     bound = bound_product(kind, first, second, threads)
     if bound is None or bound.pieces is None or bound.pieces.nanoseconds >= policy.LONG_NANOSECONDS:
         return None
-    run, is_large = partial(bound.pieces.run, *_on(first, second, result)), bound.large
+    run, is_large = partial(bound.pieces.run, _on(first, second, result)), bound.large
     if not (copies or is_large):
         return run
 

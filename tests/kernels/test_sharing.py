@@ -39,20 +39,20 @@ def test_the_first_piece_that_fails(has_native: bool, threads: int, nanoseconds:
         items, tables = np.arange(9).reshape(3, 3), np.zeros((3, 1, 3), np.int64)
         starts = [[array.ctypes.data + place * array.strides[0] for array in (keys, items, tables)] for place in range(3)]
         calls = [(3, 3, *own, 24) for own in starts]
-        assert sharing.run_once(address, calls, threads, nanoseconds, (keys, items, tables)) == want
+        assert sharing.run_once(address, calls, threads, nanoseconds) == want
         if not want:
             assert tables.reshape(-1).tolist() == items.reshape(-1).tolist()
         blocks = [Block([3, 3, 0, 0, 0, 24], [(2 + base, (base, 24 * place)) for base in range(3)]) for place in range(3)]
         pieces = sharing.Pieces(address, blocks, 3, threads, nanoseconds)
         is_native = has_native and threads > 1 and nanoseconds < 1e12 and sharing.native() is not None
         assert (pieces._launch is not None) == is_native
-        assert pieces.run(starts[0], (keys, items, tables)) == want
+        assert pieces.run(starts[0]) == want
 
 
 def test_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sharing.Pieces, "on", lambda pieces, words: NO_MEMORY)
     with pytest.raises(MemoryError):
-        sharing.run_once(0, [()], 1, 0.0, None)
+        sharing.run_once(0, [()], 1, 0.0)
 
 
 # ------------------------------------------------------------------------------------------------ boxes

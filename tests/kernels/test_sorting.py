@@ -168,9 +168,9 @@ class _Changing:
     def __init__(self, launch: Any, items: Any, number: int) -> None:
         self.launch, self.items, self.number = launch, items, number
 
-    def run(self, addresses: Any, owners: Any) -> int:
+    def run(self, addresses: Any) -> int:
         self.items[:] = np.roll(self.items, 7) * (-1) ** self.number
-        code: int = self.launch.run(addresses, owners)
+        code: int = self.launch.run(addresses)
         return code
 
 

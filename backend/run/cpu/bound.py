@@ -58,5 +58,5 @@ def joined(bound: Bound, place: int, rows: NumArray) -> NumArray:
     """The partial results of result number `place` (which are written over) as one."""
     result = np.empty(rows.shape[1:], rows.dtype)
     arrays = rows, result
-    bound.joining(place).run([start_of(array) for array in arrays], arrays)
+    bound.joining(place).run([start_of(array) for array in arrays])
     return result

@@ -230,7 +230,7 @@ class CompiledRun:
     def call(self, bound: Bound, arrays: Sequence[NumArray], results: Sequence[NumArray]) -> None:
         """Run every piece.  CheckFailed: the first failure in the order of the pieces."""
         addresses = [start_of(array) for array in (*arrays, *results)]
-        code, word = bound.pieces.outcome(addresses, (arrays, results))
+        code, word = bound.pieces.outcome(addresses)
         if code:
             self.fail(bound.kernel, code - 1, word)
 

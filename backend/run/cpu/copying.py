@@ -59,7 +59,7 @@ def copy_into(target: NumArray, source: NumArray, threads: int) -> None:
     if pieces is None:
         np.copyto(target, source)
     else:
-        pieces.run(addresses, (source, target))
+        pieces.run(addresses)
 
 
 def _pieces(target: NumArray, source: NumArray, threads: int, *, is_aligned: bool) -> Pieces | None:

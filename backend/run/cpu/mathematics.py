@@ -82,5 +82,5 @@ def _applied(address: int, kind: Kind, operands: tuple[Any, ...]) -> Any:
     words = [made.size, 0]
     for array in (*arrays, made):
         words += [start_of(array), dtype.itemsize]
-    run_once(address, [[*words, 0]], 1, made.size * _ITEM_NANOSECONDS, (*arrays, made))
+    run_once(address, [[*words, 0]], 1, made.size * _ITEM_NANOSECONDS)
     return made

@@ -38,7 +38,7 @@ class Pointwise:
         while True:
             pieces, turns = self.launch(compiled, arrays, types, trips, threads)
             addresses = [start_of(arrays[view.name]) for view in compiled.program.views]
-            pieces.run([done, min(trips, done + turns), *addresses], arrays)
+            pieces.run([done, min(trips, done + turns), *addresses])
             done += turns
             if done >= trips:
                 return tuple(made)

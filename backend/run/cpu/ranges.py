@@ -199,9 +199,8 @@ class Ranges:
             return False
         local = [self.scratch(is_local=True) for _ in range(cut.bands)]
         blocks = [self.words({**block.scratch, **own}) if own else block.words for own in local]
-        owners = block, local, self.arrays, self.buffers
         run_tiles(self.compiled.code.address, lambda tile: blocks[tile], 2 + len(self.region.sizes), rows, cut, first, last,
-                  self.threads, owners)  # fmt: skip
+                  self.threads)  # fmt: skip
         return True
 
     def pieces(self, places: Mapping[str, int], trips: int) -> tuple[Pieces, int]:

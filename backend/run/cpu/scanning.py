@@ -139,7 +139,7 @@ class Ready:
 
     def run(self, arg: NumArray, result: NumArray) -> None:
         carry = np.resize(self.carry[:1], len(self.pieces.blocks) + 1) if self.is_chain else self.carry
-        self.pieces.run((start_of(arg), start_of(result), start_of(carry)), (arg, result, carry))
+        self.pieces.run((start_of(arg), start_of(result), start_of(carry)))
 
 
 @cache

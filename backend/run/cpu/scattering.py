@@ -100,7 +100,7 @@ def _run(code: Scatter, address: int, keys: NumArray, items: NumArray, tables: N
         words += [item_address + start * item_stride, *([item_stride] if code.step is Step.STRIDED else [])]
         words += [table_address + piece * each * pitch, pitch]
         calls.append(words)
-    return not run_once(address, calls, pieces, len(keys) * _EACH, (keys, items, tables))
+    return not run_once(address, calls, pieces, len(keys) * _EACH)
 
 
 def _with_empty_bins(function: str, kind: Kind, keys: NumArray, result: NumArray) -> NumArray:

@@ -94,7 +94,7 @@ def compressed(mask: NumArray, arg: NumArray, axis: int, threads: int) -> NumArr
                 code, count, stop - start, (masks + start, 0), (end - begin) * count, target + (first * due + begin) * bytes,
                 source=(source + first * table + start * step, table, step), bytes=bytes,
             ))  # fmt: skip
-    run_once(address, calls, team, items * tables * _WORK, (mask, arg, result))
+    run_once(address, calls, team, items * tables * _WORK)
     return result
 
 
@@ -121,7 +121,7 @@ def places(mask: NumArray, threads: int) -> NumArray | None:
         else:
             tables, items, own, result_at = 1, stop - start, (masks + start, 0), target + begin * 8
         calls.append(words_of(code, tables, items, own, end - begin, result_at, first=start))
-    run_once(address, calls, team, mask.size * _WORK, (mask, result))
+    run_once(address, calls, team, mask.size * _WORK)
     return result
 
 

@@ -63,11 +63,11 @@ class Pieces:
                 self._launch, self._words, self._bases = made.launch, np.array(words, np.int64), bases
                 self._start = self._words.ctypes.data
 
-    def run(self, addresses: Sequence[int], owners: Any) -> int:
-        """The code of the first piece that fails, 0 if none does; `owners`: arrays that live until all is done."""
-        return self.outcome(addresses, owners)[0]
+    def run(self, addresses: Sequence[int]) -> int:
+        """The code of the first piece that fails, 0 if none does.  Nobody sees the arrays any more when this ends."""
+        return self.outcome(addresses)[0]
 
-    def outcome(self, addresses: Sequence[int], owners: Any) -> tuple[int, int]:
+    def outcome(self, addresses: Sequence[int]) -> tuple[int, int]:
         """The same, and the last word of that piece."""
         if self._launch is not None:
             slots = (ctypes.c_int64 * (self._bases + 1))(*addresses)
@@ -114,9 +114,9 @@ class Pieces:
         return outcome
 
 
-def run_once(address: int, calls: Sequence[Sequence[int]], threads: int, nanoseconds: float, owners: Any) -> int:
+def run_once(address: int, calls: Sequence[Sequence[int]], threads: int, nanoseconds: float) -> int:
     """Pieces whose words have addresses in them; as `Pieces.run`."""
-    return Pieces(address, [Block(words, ()) for words in calls], 0, threads, nanoseconds).run((), owners)
+    return Pieces(address, [Block(words, ()) for words in calls], 0, threads, nanoseconds).run(())
 
 
 class _Failed(Exception):

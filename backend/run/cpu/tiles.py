@@ -100,7 +100,7 @@ def _independent(rows: Rows, turns: int, threads: int) -> Stretches:
 
 
 def run_tiles(address: int, block_of: Callable[[int], Any], at: int, rows: Rows, cut: Stretches, first: int, last: int,
-              threads: int, owners: Any) -> None:  # fmt: skip
+              threads: int) -> None:  # fmt: skip
     """All iterations from `first` up to `last`; `block_of`: the block of words of a tile by its number among those of a launch,
     `at`: where the bounds of rows are in it."""
     inner, outer = rows.reach, -rows.reach
@@ -111,9 +111,9 @@ def run_tiles(address: int, block_of: Callable[[int], Any], at: int, rows: Rows,
     levels = rows.levels
     for start in range(first, last, cut.turns):
         stop = min(last, start + cut.turns)
-        launches[0].run((start, stop), owners)
+        launches[0].run((start, stop))
         if rows.reach and (stop - start) * levels > 1:
-            launches[1].run((start, stop), owners)
+            launches[1].run((start, stop))
 
 
 def bands_of(rows: Rows, cut: Stretches) -> tuple[list[tuple[int, int, int, int]], list[int]]:

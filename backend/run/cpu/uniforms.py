@@ -35,6 +35,6 @@ def fill(out: NumArray, key: int, stream: int, threads: int) -> None:
         (min(step, blocks - first), first, stream & MASK, (stream >> 32) & MASK, *keys, start + first * 16)
         for first in range(0, blocks, step)
     ]
-    run_once(address, calls, team, count * _EACH, out)
+    run_once(address, calls, team, count * _EACH)
     done = blocks * 2
     fill_uniform(out[done:], key, stream, done)
