@@ -92,7 +92,7 @@ class _Task:
         kind, down = self.kind, self.descending and self.keyed
         lanes = max(1, vector_bytes() // (8 if self.keyed else kind.bytes))
         if parts == 1:
-            return [Sorting(Form.ROWS if self.rows else Form.GRADED, kind, lanes, down)]
+            return [Sorting(Form.ROWS, kind, lanes, down)]
         tally = Dealing(Stage.TALLY, kind, parts, self.keyed, lanes, down)
         dealt = [tally, Dealing(Stage.DEAL, kind, parts, self.keyed, 1, down)]
         if self.keyed:
@@ -105,22 +105,23 @@ class _Sort:
 
     def __init__(self, task: _Task, calls: Sequence[int], function: int) -> None:
         parts, count = task.parts(), task.count
-        each = -(-count // (_PIECES * task.threads)) if parts > 1 else count
-        starts = range(0, count, each)
-        pieces = len(starts)
+        self.task, self.parts = task, parts
         self.shape = (task.rows, count) if task.rows else (count,)
         self.dtype = np.dtype(np.int64) if task.keyed else DTYPES[task.kind]
-        self.task, self.parts, self.notes = task, parts, HEAD + pieces * parts
+        self.launches: list[Pieces] = []
+        if parts == 1:
+            self.launches.append(self.by_rows(max(1, task.rows), calls[0], function))
+            return
+        each = -(-count // (_PIECES * task.threads))
+        starts = range(0, count, each)
+        pieces = len(starts)
+        self.notes = HEAD + pieces * parts
 
         def block(start: int, length: int, number: int) -> Block:
             words = [length, 0, start, function, 0, count - 1, 0, pieces, number]
             items = (ITEMS_PLACE, (0, start * task.kind.bytes))
             return Block(words, [items, (TARGET_PLACE, (1, 0)), (NOTES_PLACE, (2, 0))])
 
-        self.launches: list[Pieces] = []
-        if task.rows:
-            self.launches.append(self.by_rows(task, calls[0], function))
-            return
         whole, ordered = [block(0, count, 0)], [block(0, count, part) for part in range(parts)]
         cut = [block(start, min(each, count - start), piece) for piece, start in enumerate(starts)]
         for code, call in zip(task.steps(parts), calls, strict=True):
@@ -131,14 +132,14 @@ class _Sort:
             else:
                 self.launches.append(_pieces(call, whole, 1, count * 1.0))
 
-    def by_rows(self, task: _Task, call: int, function: int) -> Pieces:
+    def by_rows(self, rows: int, call: int, function: int) -> Pieces:
         """Pieces of whole rows, each with notes of its own."""
-        items = task.rows * task.count
-        each = -(-task.rows // (_PIECES_OF_ROWS * task.threads)) if task.threads > 1 and items >= _PARTED else task.rows
+        task, items = self.task, rows * self.task.count
+        each = -(-rows // (_PIECES_OF_ROWS * task.threads)) if task.threads > 1 and items >= _PARTED else rows
         blocks: list[Block] = []
-        for start in range(0, task.rows, each):
+        for start in range(0, rows, each):
             ahead = start * task.count
-            words = [task.count, 0, 0, function, 0, task.count - 1, 0, min(each, task.rows - start), 0]
+            words = [task.count, 0, 0, function, 0, task.count - 1, 0, min(each, rows - start), 0]
             places = (ITEMS_PLACE, ahead * task.kind.bytes), (TARGET_PLACE, 8 * ahead), (NOTES_PLACE, 8 * HEAD * len(blocks))
             blocks.append(Block(words, [(place, (base, by)) for base, (place, by) in enumerate(places)]))
         self.notes = HEAD * len(blocks)

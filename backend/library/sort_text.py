@@ -3,8 +3,8 @@
 SPAN: from the keys of items (`backend.library.keys`: integers in the order of the items) how words of key and position are made
 (Note [Words]).  SORT: the items of one part, by a sorting function (NumPy's).  ORDER: the words of one part by such a function,
 then the positions left alone; where bits of keys were lost, words that are alike but for the position are put in the order of
-their keys before.  GRADED: all of it, for a vector in one part.  ROWS: GRADED for each row of a matrix.  What a sort of items
-leaves open is settled behind it (`sorting.settle`).
+their keys before.  ROWS: all of it, for each row of a matrix, or a vector in one part.  What a sort of items leaves open is
+settled behind it (`sorting.settle`).
 
 Note [Arguments].  All forms, and those of `dealing`, have the same words, and take what they need: items; the address of the
 items; the number of the first of them; the sorting function; the address of the results; the number of the last result; the
@@ -59,7 +59,6 @@ class Form(Enum):
     SPAN = "span"
     SORT = "sort"
     ORDER = "order"
-    GRADED = "graded"
     ROWS = "rows"
 
 
@@ -106,8 +105,6 @@ class Sorting:
             case Form.ORDER:
                 start, count = part_of(w, words, self.parts)
                 writing.ordered(count, writing.at(words.target, start), words.items, words.last)
-            case Form.GRADED:
-                writing.graded(words.length, words.items, words.target)
             case Form.ROWS:
                 writing.rows()
         w.do("ret i64 0")
@@ -139,8 +136,6 @@ def below(w: Writer, words: Words, parts: int, pieces: str, part: int | str) -> 
 
 def part_of(w: Writer, words: Words, parts: int) -> tuple[str, str]:
     """Where the part of this number begins, and its items."""
-    if parts == 1:
-        return "0", words.length
     none = w.test("eq", words.number, 0)
     start = below(w, words, parts, w.let(f"select i1 {none}, i64 0, i64 {words.pieces}"), words.number)
     stop = below(w, words, parts, words.pieces, w.word("add", words.number, 1))
@@ -230,11 +225,6 @@ class _Writing:
         least, most, bits = found
         changed = v.binary("or", Kind.I64, bits, v.binary("xor", Kind.I64, key, first))
         return [v.intrinsic("smin", Kind.I64, least, key), v.intrinsic("smax", Kind.I64, most, key), changed]
-
-    def graded(self, count: str, items: str, target: str) -> None:
-        self.span(count, items, self.words.notes)
-        self._packed(count, items, target)
-        self.ordered(count, target, items, self.words.last)
 
     def rows(self) -> None:
         """How words are made is found for all rows at once."""
