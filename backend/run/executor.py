@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from math import prod
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, Refused, RunFailed
@@ -27,16 +27,13 @@ from ..schedule.plan.parts import DeviceId
 from .device import Backend
 from .distributed import Pace, run_distributed
 from .failures import CheckFailed
-from .machine import Machine, Observer, Results
+from .machine import Machine, Observer, Results, Stores
 from .memory import Memory
 from .others import ALONE, Others
 from .threads import MOST_THREADS
 from .watching import announce
 from .words.assemble import assemble
 from .words.interpret import compile_words
-
-if TYPE_CHECKING:
-    from .streams.driver import Stores
 
 ADDRESSABLE: Final = 1 << 47
 """Bytes that no machine has in one address space."""

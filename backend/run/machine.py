@@ -10,18 +10,15 @@ from dataclasses import dataclass, field
 from threading import Lock
 from time import perf_counter_ns
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from ...typechecker.elements import Kind
 from ..graph.bind import BoundGraph
 from ..graph.phases import Phase, PhaseId
-from ..schedule.plan.model import TransferStep
+from ..schedule.plan.model import StreamStep, TransferStep
 from ..schedule.plan.parts import DeviceId
 from .device import Backend, Types
 from .memory import Memory
-
-if TYPE_CHECKING:
-    from .streams.driver import Stores
 
 
 class Shown(NamedTuple):
@@ -73,6 +70,16 @@ class Progress:
 
     done: int = 0
     total: int = 0
+
+
+class Stores(Protocol):
+    """What runs passes over inputs that are never whole (`streams.driver`)."""
+
+    @property
+    def progress(self) -> Progress: ...
+
+    def action(self, machine: Machine, step: StreamStep, device: DeviceId) -> Action:
+        """What one pass does on a memory."""
 
 
 @dataclass(slots=True)

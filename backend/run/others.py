@@ -9,18 +9,29 @@ Neighbours: `queues`, `steps`, `threads` (ask), `cluster.shares` (who runs what)
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
 from ...typechecker.elements import Kind
 from ..schedule.plan.model import Box, Queue, Step, TransferStep
 from ..schedule.plan.parts import DeviceId
 from .machine import Machine
 
-if TYPE_CHECKING:
-    from .threads import Gate
-
 Parts: TypeAlias = Sequence[tuple[Box | None, Any]]
 """What a transfer carries: arrays with their boxes, None for the whole value."""
+
+
+class Gate(Protocol):
+    """Where the threads of a process wait for each other, and for other processes."""
+
+    def arrived(self, fence: Hashable, of: int) -> None:
+        """One of so many queues, one of another process, has come to a fence."""
+
+    def forget(self, fences: Sequence[Hashable]) -> None: ...
+    def halt(self, error: BaseException | None) -> None:
+        """Let no queue go on; with an error, that is why."""
+
+    def is_idle(self) -> bool:
+        """Does every queue wait for what is still to come, or has it ended?"""
 
 
 class Others:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 from ..graph import traverse
 from ..graph.phases import PhaseId, ValueId
@@ -22,9 +22,6 @@ from .firsts import Order
 from .fleet import Action, Fleet
 from .machine import Machine
 from .others import Others
-
-if TYPE_CHECKING:
-    from .turning import Together
 
 Compile: TypeAlias = Callable[[Fleet, Step, DeviceId], Action]
 
@@ -106,13 +103,20 @@ def compile_queues(queues: Mapping[int, Queue], machines: Mapping[int, Machine],
     return Queues(fleets, steps, actions, counts, reads, order, others)
 
 
+class Gang(Protocol):
+    """A loop that several queues run together (`turning`)."""
+
+    def go(self, course: Course, fences: Fences) -> Iterator[Awaited]:
+        """The part of one of them."""
+
+
 @dataclass(slots=True)
 class Course:
     """A queue on its way, and where it is (`Order`).  `turn`: of which loop and turn, whose ticks count from `began`."""
 
     which: int
     queues: Queues
-    gangs: Mapping[PhaseId, Together] = field(default_factory=dict)
+    gangs: Mapping[PhaseId, Gang] = field(default_factory=dict)
     turn: tuple[int, ...] = ()
     began: int = 0
     at: tuple[int, ...] = (0,)

@@ -19,7 +19,7 @@ from typing import Final
 
 from ...lang.listening import LISTENING
 from .firsts import OF_THE_PROGRAM, Failure, first_of
-from .others import ALONE, Others
+from .others import ALONE, Gate, Others
 from .queues import Course, Fences
 
 MOST_THREADS: Final = 64
@@ -30,7 +30,7 @@ class _Stop(SystemExit):
 
 
 @dataclass(slots=True)
-class Gate(Fences):
+class _Gate(Fences):
     """Where threads wait for each other, and what went wrong.  `change` guards everything."""
 
     unfinished: set[int] = field(default_factory=set)
@@ -117,7 +117,7 @@ def run_in_threads(
     """Run every queue to its end, the first in this thread; the failure to be raised, if there is one.
 
     `quiet`: what each thread works in; `begin`: is told of the gate."""
-    gate = Gate(unfinished={course.which for course in courses}, others=others)
+    gate = _Gate(unfinished={course.which for course in courses}, others=others)
     begin(gate)
     threads: list[threading.Thread] = []
 

@@ -152,8 +152,8 @@ def test_an_interrupt_between_the_taking_of_a_lock_and_its_block_stops_nobody(nu
             return taken
 
     def work() -> int:
-        gate = threads.Gate
-        threads.Gate = lambda **facts: gate(change=Interrupted(), **facts)  # type: ignore[assignment, misc]
+        gate = threads._Gate
+        threads._Gate = lambda **facts: gate(change=Interrupted(), **facts)  # type: ignore[assignment, misc]
         try:
             run(plan, bound, data)
         except KeyboardInterrupt:

@@ -28,8 +28,7 @@ from ...schedule.plan.parts import DeviceId
 from ..cpu import CpuBackend
 from ..files.stored import StoreBackend
 from ..machine import Machine
-from ..others import Others, Parts
-from ..threads import Gate
+from ..others import Gate, Others, Parts
 from .holding import Digests, Held, digest_of
 from .shares import Process, Shares
 from .wire import Connection, Kind, Message
