@@ -8,29 +8,33 @@ Neighbours: `machine` (what they are written for), `table` (names them), `typech
 from __future__ import annotations
 
 import math
+import operator
+from collections.abc import Callable
 from typing import Any
 
 from .machine import Machine
 
 
-def add(x: Any, y: Any, m: Machine) -> Any:
-    return x + y
+def _python(operation: Callable[..., Any]) -> Callable[..., Any]:
+    """An operator of Python's, which values of every machine have."""
+    return lambda *values: operation(*values[:-1])
 
 
-def sub(x: Any, y: Any, m: Machine) -> Any:
-    return x - y
-
-
-def mul(x: Any, y: Any, m: Machine) -> Any:
-    return x * y
-
-
-def div(x: Any, y: Any, m: Machine) -> Any:
-    return x / y
-
-
-def neg(x: Any, m: Machine) -> Any:
-    return -x
+add = _python(operator.add)
+sub = _python(operator.sub)
+mul = _python(operator.mul)
+div = _python(operator.truediv)
+neg = _python(operator.neg)
+complement = _python(operator.invert)
+both = _python(operator.and_)
+either = _python(operator.or_)
+differing = _python(operator.xor)
+lt = _python(operator.lt)
+le = _python(operator.le)
+eq = _python(operator.eq)
+ge = _python(operator.ge)
+gt = _python(operator.gt)
+ne = _python(operator.ne)
 
 
 def reciprocal(x: Any, m: Machine) -> Any:
@@ -99,22 +103,6 @@ def residue(x: Any, y: Any, m: Machine) -> Any:
 # ------------------------------------------------------------------------------------- bits and truths
 
 
-def complement(x: Any, m: Machine) -> Any:
-    return ~x
-
-
-def both(x: Any, y: Any, m: Machine) -> Any:
-    return x & y
-
-
-def either(x: Any, y: Any, m: Machine) -> Any:
-    return x | y
-
-
-def differing(x: Any, y: Any, m: Machine) -> Any:
-    return x ^ y
-
-
 def nand(x: Any, y: Any, m: Machine) -> Any:
     return ~(x & y)
 
@@ -133,33 +121,6 @@ def shr(x: Any, y: Any, m: Machine) -> Any:
 
 def shru(x: Any, y: Any, m: Machine) -> Any:
     return m.shifted_right_unsigned(y, x & (m.width(x) - 1))
-
-
-# ------------------------------------------------------------------------------------- comparisons
-
-
-def lt(x: Any, y: Any, m: Machine) -> Any:
-    return x < y
-
-
-def le(x: Any, y: Any, m: Machine) -> Any:
-    return x <= y
-
-
-def eq(x: Any, y: Any, m: Machine) -> Any:
-    return x == y
-
-
-def ge(x: Any, y: Any, m: Machine) -> Any:
-    return x >= y
-
-
-def gt(x: Any, y: Any, m: Machine) -> Any:
-    return x > y
-
-
-def ne(x: Any, y: Any, m: Machine) -> Any:
-    return x != y
 
 
 def select(condition: Any, x: Any, y: Any, m: Machine) -> Any:
