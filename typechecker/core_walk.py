@@ -13,7 +13,7 @@ from .core import ValueId
 from .core_blocks import Block, Op
 from .sizes import SizeVariable
 
-_OPERANDS = frozenset({
+OPERANDS = frozenset({
     "arg", "args", "left", "right", "mask", "indices", "value", "amount", "initial",
     "cells", "beside",
     "condition",
@@ -28,7 +28,7 @@ def _fields(op: Op) -> tuple[tuple[str, ...], tuple[str, ...]]:
     known = _FIELDS.get(type(op))
     if known is None:
         names = [f.name for f in fields(op)]
-        known = tuple(n for n in names if n in _OPERANDS), tuple(n for n in names if n in ("result", "results"))
+        known = tuple(n for n in names if n in OPERANDS), tuple(n for n in names if n in ("result", "results"))
         _FIELDS[type(op)] = known
     return known
 

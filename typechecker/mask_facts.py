@@ -17,15 +17,13 @@ from . import core as c
 from . import core_blocks
 from .core import ValueId
 from .core_blocks import Op
+from .core_walk import OPERANDS
 from .elements import Kind
 from .sizes import ONE, Size, product
 from .types import ArrayType
 
 DEPTH = 48
 
-_OPERANDS = frozenset({
-    "arg", "args", "left", "right", "mask", "indices", "value", "amount",
-})  # fmt: skip
 _BUT_FOR_NAN = (frozenset({"lt", "ge"}), frozenset({"le", "gt"}))
 _OPPOSITE = frozenset({frozenset({"eq", "ne"}), frozenset({"and", "nand"}), frozenset({"or", "nor"}), *_BUT_FOR_NAN})
 _WITH_BLOCKS = (core_blocks.Lift, core_blocks.Loop, core_blocks.Branch, core_blocks.Fold, core_blocks.FoldScan)
@@ -68,7 +66,7 @@ class MaskFacts:
             a, b = getattr(first, field.name), getattr(second, field.name)
             if field.name in ("result", "results") or a == b:
                 continue
-            if field.name not in _OPERANDS:
+            if field.name not in OPERANDS:
                 return False
             pairs = [*zip(a, b, strict=True)] if isinstance(a, tuple) and len(a) == len(b) else [(a, b)]
             if not all(p == q or (None not in (p, q) and self.same(p, q, depth)) for p, q in pairs):

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from ...lang.codes import Code
 from ...lang.source import Span
-from ..core import Indexing, MaskUpdate, Update
+from ..core import MaskUpdate
 from ..display import show_type
 from ..elements import Kind, held
-from ..operands import Operand, TupleOperand, Value
+from ..operands import Operand, TupleOperand, Value, is_poisoned
 from ..rules.common import common, is_boolean, joint_element, require_equal, reshaped
-from ..rules.index import index_operand, select_at
 from ..sizes import product
 from ..types import ArrayType
 from . import indexing
@@ -49,25 +48,13 @@ def at(ctx: Context, derived: DerivedFunction, left: Value | None, right: Value,
 
 
 def _indexed(ctx: Context, change: FunctionValue | Operand, places: Operand, x: Operand, span: Span) -> Value:
-    index = index_operand(ctx.builder, places, x.type.shape[0], span)
-    if index is None:
-        return ctx.builder.poison(span)
-    place = Indexing(0, x.type.rank, ctx.builder.index_origin)
-    selected_shape = index.operand.type.shape + x.type.shape[1:]
-    if isinstance(change, Operand):
-        new = change
-    else:
-        selected = select_at(ctx.builder, x, index, places, 0, span, place)
-        new = single(ctx, ctx.call(change, None, selected, span), span)
-    if new.poisoned or not indexing.fits_selection(ctx, new, selected_shape, span):
-        return ctx.builder.poison(span)
-    pair = _promoted(ctx, x, new, span)
-    if pair is None:
-        return ctx.builder.poison(span)
-    base, value = pair
-    indices = (index.operand.value, *[None] * (x.type.rank - 1))
-    type_ = ArrayType(held(joint_element(pair)), x.type.shape)
-    return ctx.builder.emit(lambda result: Update(result, base.value, indices, value.value, index.checked, place), type_, span)
+    """As `x[i] f← v` does: what is selected is given to the function, and replaced by what it gives."""
+    axes = [indexing.Entry(places, span)]
+    new = change
+    if not isinstance(new, Operand):
+        selected = indexing.index(ctx, x, axes, span)
+        new = single(ctx, selected if is_poisoned(selected) else ctx.call(new, None, selected, span), span)
+    return ctx.builder.poison(span) if new.poisoned else indexing.update(ctx, x, axes, new, span)
 
 
 def _promoted(ctx: Context, x: Operand, new: Operand, span: Span) -> tuple[Operand, Operand] | None:
