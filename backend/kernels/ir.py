@@ -175,10 +175,6 @@ class Kernel:
     length: int = 0
 
     @property
-    def vector_axis(self) -> int:
-        return self.axes - (1 if self.form in (Form.MAP, Form.ALONG) else 2)
-
-    @property
     def result_axes(self) -> int:
         return self.axes if self.form in (Form.MAP, Form.FEW) else self.axes - 1
 

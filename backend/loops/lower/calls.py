@@ -11,7 +11,6 @@ Neighbours: `control` (asks where there are no loops), `backend.library.routines
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import replace
 
 from ....lang.source import Span
@@ -21,7 +20,7 @@ from ...graph import traverse
 from ...graph.cells import is_unread
 from ...graph.phases import Affine, LibraryPhase, Projection, Read, ReadNode, SizeNode, Structured, ValueId
 from ..builder import at
-from ..ir import ZERO, Box, Call, Fail, Index, LoopKind
+from ..ir import ZERO, Box, Call, Fail, Index
 from .values import Check, Place, Routine, Scope
 
 
@@ -136,11 +135,7 @@ def _where(scope: Scope, value: ValueId) -> Place:
     if isinstance(where, Place):
         return where
     shape, place = scope.shape(value), scope.room(scope.kind(value), scope.shape(value))
-    with ExitStack() as loops:
-        kinds = [LoopKind.SERIAL] * (len(shape) - 1) + [LoopKind.VECTOR]
-        point: list[Index] = []
-        for kind, size in zip(kinds, shape, strict=False):
-            point.append(at(loops.enter_context(scope.b.range(kind, scope.index_of(size))).index))
+    with scope.points(shape) as point:
         scope.write(place, point, scope.items(value, tuple(point)))
     return place
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -297,8 +296,7 @@ def _branch(scope: Scope, phase: Branch) -> None:
 def _map(scope: Scope, phase: Map) -> None:
     """Cell after cell."""
     targets = [scope.place_for(result) for result in phase.results]
-    with ExitStack() as loops:
-        point = [at(loops.enter_context(scope.b.range(LoopKind.SERIAL, scope.index_of(s))).index) for s in phase.frame]
+    with scope.points(phase.frame, LoopKind.SERIAL) as point:
         if every := _heard(scope, phase):
             hear(scope, scope.b.number(point[-1]), every)
         map_cell(scope, phase, point, targets)

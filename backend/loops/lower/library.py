@@ -37,12 +37,6 @@ def _axis(phase: LibraryPhase) -> int:
     return axis
 
 
-def _loops(scope: Scope, loops: ExitStack, shape: Sequence[Size], last: LoopKind = LoopKind.VECTOR) -> list[Index]:
-    """A loop an axis; the last is of kind `last`."""
-    kinds = [LoopKind.SERIAL] * (len(shape) - 1) + [last]
-    return [at(loops.enter_context(scope.b.range(k, scope.index_of(s))).index) for k, s in zip(kinds, shape, strict=False)]
-
-
 # ---------------------------------------------------------------------------------------------- indices
 
 
@@ -110,19 +104,17 @@ def _gather(scope: Scope, phase: LibraryPhase) -> None:
             scope.keep(result, scope.items(arg, (at(place),), mask))
             return
         target = scope.place_for(result)
-        with ExitStack() as loops:
-            point = _loops(scope, loops, shape)
+        with scope.points(shape) as point:
             scope.write(target, point, scope.items(arg, (*point[:axis], at(place), *point[axis:]), mask))
         scope.values[result] = target
         return
     target = scope.place_for(result)
     pick = _picked
     if phase.attributes["checked"] and len(shape) > rank:  # also where the other axes are empty
-        with ExitStack() as loops:
-            _picked(scope, phase, _loops(scope, loops, scope.shape(indices)))
+        with scope.points(scope.shape(indices)) as point:
+            _picked(scope, phase, point)
         pick = _unchecked
-    with ExitStack() as loops:
-        point = _loops(scope, loops, shape)
+    with scope.points(shape) as point:
         place = pick(scope, phase, point[axis : axis + rank])
         mask = b.compare("le", ZERO, at(place)) if fills else None
         scope.write(target, point, scope.items(arg, (*point[:axis], at(place), *point[axis + rank :]), mask))
@@ -166,11 +158,9 @@ def _update(scope: Scope, phase: LibraryPhase) -> None:
         raise Unsupported("an update by cells that are spread")
     apart = len(choices) < len(shape)  # checks are made even where an axis that is taken whole is empty
     if apart:
-        with ExitStack() as loops:
-            every = [size for axis in choices for size in spread[axis]]
-            _chosen(scope, phase, choices, _loops(scope, loops, every, LoopKind.SERIAL), checks=True)
-    with ExitStack() as loops:
-        point = _loops(scope, loops, selection, LoopKind.SERIAL if len(shape) - 1 in choices else LoopKind.VECTOR)
+        with scope.points([size for axis in choices for size in spread[axis]], LoopKind.SERIAL) as point:
+            _chosen(scope, phase, choices, point, checks=True)
+    with scope.points(selection, LoopKind.SERIAL if len(shape) - 1 in choices else LoopKind.VECTOR) as point:
         own = [axis for axis, sizes in enumerate(spread) for _ in sizes]
         picked = [index for axis, index in zip(own, point, strict=True) if axis in choices]
         registers = _chosen(scope, phase, choices, picked, checks=not apart)
@@ -236,8 +226,7 @@ def _join(scope: Scope, phase: LibraryPhase) -> None:
         return
     target = scope.place_for(result)
     for arg, start in pieces:
-        with ExitStack() as loops:
-            point = _loops(scope, loops, scope.shape(arg))
+        with scope.points(scope.shape(arg)) as point:
             moved = [plus(index, start) if place == axis else index for place, index in enumerate(point)]
             scope.write(target, moved, scope.items(arg, tuple(point)))
     scope.values[result] = target
@@ -247,8 +236,7 @@ def _stack(scope: Scope, phase: LibraryPhase) -> None:
     (result,), axis = phase.results, _axis(phase)
     target = scope.place_for(result)
     for place, arg in enumerate(phase.args):
-        with ExitStack() as loops:
-            point = _loops(scope, loops, scope.shape(arg))
+        with scope.points(scope.shape(arg)) as point:
             moved = (*point[:axis], Index((), place), *point[axis:])
             scope.write(target, moved, scope.items(arg, tuple(point)))
     scope.values[result] = target
@@ -350,8 +338,7 @@ def _running(scope: Scope, phase: LibraryPhase) -> None:
         raise Unsupported(f"a scan by {function} is a routine")
     shape, target = scope.shape(arg), scope.place_for(result)
     one = Index((), 1)
-    with ExitStack() as loops:
-        others = _loops(scope, loops, [s for place, s in enumerate(shape) if place != axis], LoopKind.SERIAL)
+    with scope.points([s for place, s in enumerate(shape) if place != axis], LoopKind.SERIAL) as others:
 
         def point(index: Index) -> tuple[Index, ...]:
             return (*others[:axis], index, *others[axis:])

@@ -70,7 +70,10 @@ class Nest:
         self.axes: list[frozenset[int]] = []
         for node in nodes:
             self.axes.append(self.depends(node))
-        self.needed = used_nodes(nodes, [node for r in results for node in r.roots])
+        self.at_depth: list[list[int]] = [[] for _ in range(len(extents) + 1)]
+        """The nodes that are known inside so many loops and not before."""
+        for place in sorted(used_nodes(nodes, [node for r in results for node in r.roots])):
+            self.at_depth[max(self.axes[place], default=-1) + 1].append(place)
         self.known: dict[int, str] = {}
 
     # ------------------------------------------------------------------------------------------- items
@@ -103,22 +106,18 @@ class Nest:
 
     # ------------------------------------------------------------------------------------------- nodes
 
-    def at_depth(self, depth: int) -> list[int]:
-        """The nodes that are known inside so many loops and not before."""
-        return [place for place in sorted(self.needed) if max(self.axes[place], default=-1) + 1 == depth]
-
     def compute(self, places: Iterable[int], point: Sequence[Index], known: dict[int, str], mask: str | None = None) -> None:
         for place in places:
             known[place] = self.node(place, point, known, mask)
 
     def enter(self, point: Sequence[Index], known: dict[int, str]) -> None:
         """Compute what is known first at a point of so many axes."""
-        self.compute(self.at_depth(len(point)), point, known)
+        self.compute(self.at_depth[len(point)], point, known)
 
     def values(self, point: Sequence[Index], known: dict[int, str], mask: str | None = None) -> list[str]:
         """Registers of the parts at a point of all axes."""
         own = dict(known)
-        self.compute([place for place in self.at_depth(len(point)) if place not in self.late], point, own, mask)
+        self.compute([place for place in self.at_depth[len(point)] if place not in self.late], point, own, mask)
         return [own[node] for node in self.parts]
 
     def states(self, point: Sequence[Index], known: dict[int, str]) -> list[str]:
@@ -168,30 +167,34 @@ class Nest:
             for extent in self.extents[: max(0, self.vector_axis)]:
                 point.append(at(loops.enter_context(self.b.range(self.outer, extent)).index))
                 self.enter(point, known)
-            match self.form:
-                case Form.ALONG:
-                    self.give(point, self.reduced(point, known))
-                case Form.ACROSS:
-                    self.across(point, known)
-                case Form.FEW:
-                    self.few(point, known)
-                case _ if not self.extents:
-                    self.give(point, self.values(point, known))
-                case Form.MAP | Form.COLUMNS:
-                    with self.b.range(LoopKind.VECTOR, self.extents[self.vector_axis]) as loop:
-                        here = [*point, at(loop.index)]
-                        if self.form is Form.MAP:
-                            self.give(here, self.values(here, known))
-                        else:
-                            self.enter(here, own := dict(known))
-                            self.give(here, self.reduced(here, own))
+            self.inside(point, known)
+
+    def inside(self, point: Sequence[Index], known: dict[int, str]) -> None:
+        """The vector axis and the reduced one."""
+        match self.form:
+            case Form.ALONG:
+                self.give(point, self.reduced(point, known))
+            case Form.ACROSS:
+                self.across(point, known)
+            case Form.FEW:
+                self.few(point, known)
+            case _ if not self.extents:
+                self.give(point, self.values(point, known))
+            case Form.MAP | Form.COLUMNS:
+                with self.b.range(LoopKind.VECTOR, self.extents[self.vector_axis]) as loop:
+                    here = [*point, at(loop.index)]
+                    if self.form is Form.MAP:
+                        self.give(here, self.values(here, known))
+                    else:
+                        self.enter(here, own := dict(known))
+                        self.give(here, self.reduced(here, own))
 
     def few(self, point: Sequence[Index], known: dict[int, str]) -> None:
         """See Note [Few items]."""
         column = len(self.extents) - 1
         rows, items = column - 1, [dict(known) for _ in range(self.last.length)]
-        alone = [place for place in self.at_depth(column + 1) if rows not in self.axes[place]]
-        both = [place for place in self.at_depth(column + 1) if rows in self.axes[place]]
+        alone = [place for place in self.at_depth[column + 1] if rows not in self.axes[place]]
+        both = [place for place in self.at_depth[column + 1] if rows in self.axes[place]]
         for place, own in enumerate(items):
             self.compute(alone, [*point, ZERO, Index((), place)], own)
         with self.b.range(LoopKind.VECTOR, self.extents[rows]) as loop:
@@ -293,7 +296,7 @@ class Nest:
 
         def following(place: Index, states: Sequence[str]) -> list[str]:
             own = known | dict(zip((state for r in results for state in r.states), states, strict=True))
-            self.compute(self.at_depth(len(self.extents)), [*point, place], own)
+            self.compute(self.at_depth[-1], [*point, place], own)
             return [own[node] for result in results for node in result.following]
 
         return from_the_right(b, kinds, self.extents[-1], first, following)

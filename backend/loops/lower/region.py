@@ -10,7 +10,6 @@ Neighbours: `control` (bodies), `backend.run.cpu.regions` (the caller).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from contextlib import ExitStack
 from dataclasses import dataclass
 
 from ....typechecker.core_blocks import CoreGuard
@@ -132,8 +131,6 @@ def _map(scope: Scope, phase: Map) -> tuple[bool, ...]:
         map_cell(scope, phase, (), targets)
         return ()
     scope.facts.append(plus(scope.index_of(phase.frame[0]), times(at(LAST), -1)))
-    with b.loop(LoopKind.PARALLEL, (at(FIRST),), (at(LAST),)) as outer, ExitStack() as loops:
-        point = [at(outer.index)]
-        point += [at(loops.enter_context(b.range(LoopKind.SERIAL, scope.index_of(s))).index) for s in phase.frame[1:]]
-        map_cell(scope, phase, point, targets)
+    with b.loop(LoopKind.PARALLEL, (at(FIRST),), (at(LAST),)) as outer, scope.points(phase.frame[1:], LoopKind.SERIAL) as rest:
+        map_cell(scope, phase, [at(outer.index), *rest], targets)
     return ()

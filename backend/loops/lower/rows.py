@@ -18,7 +18,6 @@ Neighbours: `kernel` (nodes and views), `orders` (sums), `card_rows` (the same o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
@@ -84,7 +83,7 @@ class Rows(Lowering):
 
     def of_row(self, known: dict[int, str], point: Sequence[Index]) -> None:
         """What is the same for the whole row and can be known now."""
-        for place in self.at_depth(self.kernel.axes):
+        for place in self.at_depth[-1]:
             node = self.kernel.body[place]
             if place in known or place in self.plan.elements or not isinstance(node, Apply) or node.function in FUNCTIONS:
                 continue
@@ -130,19 +129,6 @@ class Rows(Lowering):
             self.b.store(self.results[place], self.target(place, point), values[self.kernel.results[place].node], mask)
         return [values[self.reduction(place).args[0]] for place in sweep.reduces]
 
-    def write(self) -> None:
-        with ExitStack() as loops:
-            point = list[Index]()
-            self.enter(point, self.known)
-            for extent in self.extents[: self.vector_axis]:
-                point.append(at(loops.enter_context(self.b.range(LoopKind.SERIAL, extent)).index))
-                self.enter(point, self.known)
-            self.rows_of(point)
-
-    def rows_of(self, point: Sequence[Index]) -> None:
-        """The rows inside the loops of all axes before the vector axis."""
-        raise NotImplementedError
-
 
 class _OneByOne(Rows):
     """Vectors along the row."""
@@ -170,12 +156,12 @@ class _OneByOne(Rows):
         ordered(b, sums, length, lambda _: items, lambda _, values: totals.extend(values), most=self.rows.most)
         return totals
 
-    def rows_of(self, point: Sequence[Index]) -> None:
+    def inside(self, point: Sequence[Index], known: dict[int, str]) -> None:
         for operand, copy in self.copies.items():
             with self.b.range(LoopKind.VECTOR, at(self.sizes[-1])) as loop:
                 item = self.b.load(self.operands[operand], self.item(operand, [*point, at(loop.index)]))
                 self.b.store(copy, (at(loop.index),), item)
-        self.sweeps(point, self.known)
+        self.sweeps(point, known)
 
     def load(self, node: Load, point: Sequence[Index], mask: str | None) -> str:
         if node.operand in self.copies:
@@ -203,12 +189,12 @@ class _SideBySide(Rows):
     def target(self, place: int, point: Sequence[Index], part: int = 0) -> tuple[Index, ...]:
         return super().target(place, point[:-1], part) if self.rows.is_row[place] else tuple(point)
 
-    def rows_of(self, point: Sequence[Index]) -> None:
+    def inside(self, point: Sequence[Index], known: dict[int, str]) -> None:
         b = self.b
         with together(b, at(self.sizes[-2]), _TILE) as (start, cells), b.range(LoopKind.VECTOR, cells.count) as cell:
-            self.cell, row, known = at(cell.index), [*point, plus(start, at(cell.index))], dict(self.known)
-            self.enter(row, known)
-            self.sweeps(row, known)
+            self.cell, row, own = at(cell.index), [*point, plus(start, at(cell.index))], dict(known)
+            self.enter(row, own)
+            self.sweeps(row, own)
 
     def sweep(self, sweep: Sweep, row: Sequence[Index], known: dict[int, str]) -> Sequence[str]:
         b, sums, length = self.b, self.reductions_of(sweep), at(self.sizes[-1])

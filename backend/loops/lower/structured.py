@@ -6,14 +6,12 @@ Neighbours: `nests` (the loops), `values` (where operands lie), `kernels.build` 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import ExitStack
 
 from ....typechecker.sizes import Size
 from ...graph.phases import Affine, AxisKind, Projection, Read, ReadNode, Structured
 from ...kernels.build import Body, build_body, spans_of
 from ...kernels.ir import Apply, Form, Load, Node
-from ..builder import at
-from ..ir import Index, LoopKind
+from ..ir import Index
 from ..orders import MOST_UNROLLED
 from .nests import Extent, Nest
 from .projections import indices_of
@@ -131,10 +129,5 @@ def copy(scope: Scope, shape: Sequence[Size], source: Where, target: Place) -> N
     """Every item of one place to another."""
     if source == target:
         return
-    b = scope.b
-    with ExitStack() as loops:
-        point: list[Index] = []
-        for axis, size in enumerate(shape):
-            loop_kind = LoopKind.VECTOR if axis == len(shape) - 1 else LoopKind.SERIAL
-            point.append(at(loops.enter_context(b.range(loop_kind, scope.index_of(size))).index))
+    with scope.points(shape) as point:
         scope.write(target, point, scope.read(source, point))

@@ -12,7 +12,8 @@ Neighbours: `region` (uses this), `backend.run.cpu.regions` (gives parameters an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
@@ -25,7 +26,7 @@ from ...graph.phases import Constant, LibraryPhase, Structured, ValueId
 from ...graph.steps import NOTHING_KNOWN, KnownValues
 from ...kernels.complexes import PART
 from ..builder import Builder, at
-from ..ir import ONE, ZERO, Index, Role, plus, times
+from ..ir import ONE, ZERO, Index, LoopKind, Role, plus, times
 
 SMALL: Final = 17
 """Numbers below this in magnitude are written into the program."""
@@ -272,6 +273,14 @@ class Scope:
 
     def parts(self, value: ValueId) -> tuple[Kind, ...]:
         return parts_of(self.kind(value))
+
+    @contextmanager
+    def points(self, shape: Sequence[Size], last: LoopKind = LoopKind.VECTOR) -> Iterator[list[Index]]:
+        """A loop an axis; the last is of kind `last`."""
+        kinds = [LoopKind.SERIAL] * (len(shape) - 1) + [last]
+        with ExitStack() as loops:
+            yield [at(loops.enter_context(self.b.range(kind, self.index_of(size))).index)
+                   for kind, size in zip(kinds, shape, strict=False)]  # fmt: skip
 
     # ------------------------------------------------------------------------------------------- values
 
