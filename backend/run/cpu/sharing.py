@@ -83,16 +83,15 @@ class Pieces:
         return code, word
 
     def _in_boxes(self, addresses: Sequence[int]) -> tuple[int, int]:
-        def work(place: int) -> None:
-            code, word = self._called(place, addresses)
-            if code:
-                raise _Failed(code, word)
+        failed: dict[int, tuple[int, int]] = {}
 
-        try:
-            run_boxes(range(len(self.blocks)), lambda: work, self.threads)
-        except _Failed as failed:
-            return failed.code, failed.word
-        return 0, 0
+        def work(place: int) -> None:
+            outcome = (0, 0) if failed and place > min(failed) else self._called(place, addresses)
+            if outcome[0]:
+                failed[place] = outcome
+
+        run_boxes(range(len(self.blocks)), lambda: work, self.threads)
+        return failed[min(failed)] if failed else (0, 0)
 
     def on(self, words: Any) -> int:
         """One piece on these words, addresses and all."""
@@ -117,14 +116,6 @@ class Pieces:
 def run_once(address: int, calls: Sequence[Sequence[int]], threads: int, nanoseconds: float) -> int:
     """Pieces whose words have addresses in them; as `Pieces.run`."""
     return Pieces(address, [Block(words, ()) for words in calls], 0, threads, nanoseconds).run(())
-
-
-class _Failed(Exception):
-    """Of a piece: what it returned, and its last word."""
-
-    def __init__(self, code: int, word: int) -> None:
-        super().__init__(code, word)
-        self.code, self.word = code, word
 
 
 # ------------------------------------------------------------------------------------------------ boxes
