@@ -98,17 +98,13 @@ class Binding:
         """A view of an operand, and where it begins.  Unbound: it is a copy."""
         whole = self.values[value]
         array = np.asarray(view(whole))
-        return array, self.base(value, array, view)
+        return array, self.base(value, array)
 
-    def base(self, value: ValueId, array: NumArray, view: Callable[[Any], Any]) -> Base:
+    def base(self, value: ValueId, array: NumArray) -> Base:
+        """Where a view of an operand begins.  Unbound: it is a copy."""
         whole = self.values[value]
         if array.size and not np.may_share_memory(array, whole):
-            if array.size != 1:
-                raise Unbound
-            ahead = int(np.asarray(view(distances(whole))).reshape(())) - 1  # NumPy copies an item that is taken out
-            if ahead % whole.itemsize or (ahead < 0 and whole.itemsize == 1):
-                raise Unbound
-            return self.places[value], ahead
+            raise Unbound
         return self.places[value], start_of(array) - start_of(whole)
 
     def result(self, value: ValueId, shape: tuple[int, ...], dtype: np.dtype[Any], order: Sequence[int] | None = None) -> int:
@@ -183,14 +179,10 @@ def bind_structured(binding: Binding, phase: Structured, run: Any = None) -> Non
 
 def _shown(binding: Binding, run: Any, place: int, source: ValueId, result: ValueId) -> None:
     """A result that shows part of an operand."""
-
-    def view(operand: Any) -> Any:
-        return np.asarray(run({**binding.values, source: operand}, None)[place])
-
-    array = view(binding.values[source])
+    array = np.asarray(run(binding.values, None)[place])
     if not array.size:
         raise Unbound
-    at, ahead = binding.base(source, array, view)
+    at, ahead = binding.base(source, array)
     assert at is not None
     binding.made[result] = (binding.layouts.of(array), at, ahead)
 
@@ -271,14 +263,6 @@ def _bound(binding: Binding, run: CompiledRun, arrays: Sequence[NumArray]) -> Bo
         found = run.bind(found, arrays)
     run.kept[key] = found
     return binding.ready(found, Bound)
-
-
-def distances(array: NumArray) -> NumArray:
-    """Each item's distance in bytes from the first one, and one more (so that no fill looks like one)."""
-    found = np.ones(array.shape, np.int64)
-    for axis, (length, stride) in enumerate(zip(array.shape, array.strides, strict=True)):
-        found += (np.arange(length) * stride).reshape(-1, *(1,) * (array.ndim - axis - 1))
-    return found
 
 
 def _nothing(values: Mapping[ValueId, Any], overwrite: NumArray | None) -> tuple[Any, ...]:

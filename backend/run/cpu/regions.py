@@ -191,9 +191,9 @@ class RegionRun:
                 case State(component):
                     bases.append((binding.result(phase.results[component], made[component].shape, made[component].dtype), 0))
                 case Given(value):
-                    bases.append(binding.base(value, array, _itself))
+                    bases.append(binding.base(value, array))
                 case First(component):
-                    bases.append(binding.base(phase.initial[component], array, _itself))
+                    bases.append(binding.base(phase.initial[component], array))
                 case _:
                     bases.append((None, start_of(array)))
                     binding.keep.append(array)
@@ -284,10 +284,6 @@ class RegionRun:
         words = words_of(program)
         self.compiled[key] = None if address is None else Compiled(program, Pieces(address, (), 0, 1, inf), words, tiles)
         return self.compiled[key]
-
-
-def _itself(array: NumArray) -> NumArray:
-    return array
 
 
 def progression(array: NumArray) -> Progression | None:

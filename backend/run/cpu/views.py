@@ -239,7 +239,7 @@ def _indexed(stage: KnownAffine, uses: Sequence[Sequence[tuple[int, int]]]) -> V
         stop = last + (1 if step > 0 else -1)
         picks.append(slice(start, stop if stop >= 0 else None, step))
         kept.append(axis)
-    index = tuple(picks)
+    index = (*picks, ...)  # without the last an item would be a copy
     whole = all(p == slice(0, n, 1) for p, n in zip(picks, stage.shape, strict=True))
     order = sorted(range(len(kept)), key=kept.__getitem__)
     permuted = order != list(range(len(order)))
