@@ -114,6 +114,18 @@ def test_bits(rule: Rule, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert found and compared >= len(ITEMS) ** LONGEST
 
 
+RADICES = ["10 10 10", "0 24 60 60", "7⍴2", "0 3", "1 1", "7 6 1 10", "0 4096 4096 4096 4096 4096", "3", "2 4 8", "0 0 2"]
+
+
+@pytest.mark.parametrize("radices", RADICES)
+def test_digits_of_hard_integers(radices: str) -> None:
+    """Quotients without a division are exact at the ends of the range; radices of 0 within stay a routine's."""
+    x = np.array([0, 1, -1, 9, 10, -10, 12345, -98765, 2**53 + 1, -(2**53) - 1, 2**63 - 1, -(2**63), -(2**63) + 1, 2**62])
+    core = checked(f"input x : i64[n]\noutput r ← (,{radices})⊤x\n")
+    assert core is not None
+    assert not run_both(core, {"x": x})
+
+
 LONG = ("p ← x⍳⌈/x\nr ← p,⌈/x", "p ← x⍳⌊/x\nr ← p,⌊/x", "r ← 10↑x[⍒x]", "r ← ¯10↑x[⍋x]", "r ← (9↑⍒x),9↑⍋x", "r ← x[⍋x][2000+⍳9]",
         "r ← x[20↑⍋x]", "r ← {⍵[⍒⍵]}⍤1 ⊢ 70 100⍴x", "r ← {3↑⍵[⍋⍵]}⍤1 ⊢ 7 1000⍴x")  # fmt: skip
 

@@ -39,6 +39,8 @@ r ← {⌈/,⍵}⌺3 5 ⊢ p
 r ← {+/⍵}⌺4 ⊢ w
 r ← (5↕0 0 0 0 0,w)+.×⌽⍳5
 r ← 2 3 4⊥⍉3↕0 0,I[;0]
+r ← +⌿0 3 4⊤I[;0]
+r ← (2 2 2⊤I[;0])[1;]-[w ⋄ 2×w ⋄ w][2;]
 r ← 10⊥⍉(0.1×3)+2↕0,w
 r ← {t ← 8⍴1 0 ⋄ t[2⊥⍉3↕(¯1↑⍵),⍵,1↑⍵]}⍣3 ⊢ w>0.5
 r ← ×/I
@@ -154,6 +156,12 @@ def test_windows_with_weights_are_read_through(text: str) -> None:
     data = {"x": np.random.default_rng(2).random(500), "k": np.arange(7.0)}
     (made,) = phases_of(f"input x : f64[n] where n ≥ 7\ninput k : f64[7]\noutput r ← {text}\n", data)
     assert len(made.axes) == 1 and made.results[0].reduction is None
+
+
+def test_digits_that_are_added_up_are_not_made() -> None:
+    """Nor is the stack of them, of which each reader wants one place."""
+    (made,) = phases_of("input I : i64[n]\noutput r ← +⌿10 10 10⊤I\n", {"I": np.arange(500)})
+    assert len(made.axes) == 1 and len(made.reads) == 1
 
 
 @pytest.mark.parametrize("kind", ["f64", "f32", "i64", "u8", "bool"])

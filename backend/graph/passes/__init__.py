@@ -84,6 +84,7 @@ SETTLED_PASSES: tuple[Pass, ...] = (
 """What needs sizes that are numbers; `_AFTER` follows if they found something."""
 _AFTER: tuple[Pass, ...] = (
     Pass("views", "phases that only move elements are read through", fold_views),
+    Pass("dead", "what is read through is no reader", drop_dead),
     Pass("fusion", "element-wise producers become part of their readers", fuse),
     Pass("constants", "what fusion brought together is folded", fold_constants),
     Pass("dead", "what fusion left over is dropped", drop_dead),

@@ -1,7 +1,11 @@
-"""Products with a vector and numbers of a few digits, as the sums that they are, where their operand is made for them alone.
+"""Products with a vector and numbers of a few digits, as the sums that they are, where their operand is made for them alone, and
+digits as arithmetic.
 
 A library phase wants its operand as an array.  A sum reads through the views and takes in the arithmetic that make it: windows
-(`(k↕x)+.×v`, `2⊥⍉3↕x`) are not made.
+(`(k↕x)+.×v`, `2⊥⍉3↕x`) are not made, nor are digits that are added up.
+
+Note [Exact quotients].  ⌊x÷w⌋ for w = 2ˢ × an odd m: with r = x modulo w, m times the quotient is ⌊x÷2ˢ⌋-⌊r÷2ˢ⌋, and a product
+with the inverse of m modulo 2⁶⁴ leaves the quotient.  Nothing on the way rounds, and what wraps comes back.
 
 Neighbours: `graph.sums_of_products`, `table` (the rules), `reference.reductions` (the definitions).
 """
@@ -9,13 +13,17 @@ Neighbours: `graph.sums_of_products`, `table` (the rules), `reference.reductions
 from __future__ import annotations
 
 from dataclasses import replace
+from math import prod
 from typing import Final
 
+from .....typechecker.elements import Kind
 from .....typechecker.sizes import number
+from .....typechecker.types import ArrayType
 from ...phases import (
     ApplyNode,
     Axis,
     AxisKind,
+    Constant,
     ConstantNode,
     LibraryPhase,
     Node,
@@ -25,8 +33,10 @@ from ...phases import (
     Structured,
     ValueId,
 )
-from ...projections import affine, axis_index, constant_index
+from ...projections import IDENTITY, affine, axis_index, constant_index
+from ...steps import KnownValues
 from ...sums_of_products import sum_of_products
+from ...traverse import all_phases
 from ..rewriting import has_reduction, is_view
 from .patterns import Match
 from .rule import Change, Scope
@@ -69,6 +79,65 @@ def is_of_few_digits(match: Match, scope: Scope) -> Change | None:
     axes = tuple(Axis(size, AxisKind.PARALLEL) for size in space)
     made = Structured(phase.id, phase.span, axes, tuple(reads), tuple(body), (Result(result, total, None),))
     return Change({phase.id: (made,)})
+
+
+def are_digits(match: Match, scope: Scope) -> Change | None:
+    """Each digit by itself, stacked; of i64 in radices that are written."""
+    phase, arg, radices = match.root, match["arg"], _numbers(match["radix"], scope)
+    kind, rank = scope.types[arg].element.kind, len(scope.types[match["radix"]].shape)
+    if kind is not Kind.I64 or not _is_of_one_kind(phase, scope) or rank != 1 or not 0 < len(radices) <= _MOST_DIGITS:
+        return None
+    if min(radices[1:], default=1) < 1 or radices[0] < 0 or prod(radices[1:]) >= 1 << 62:
+        return None
+    type, digits, made = scope.types[phase.results[0]], list[Structured](), list[ValueId]()
+    cell = ArrayType(type.element, type.shape[1:])
+    axes = tuple(Axis(size, AxisKind.PARALLEL) for size in cell.shape)
+    for place, radix in enumerate(radices):
+        body: list[Node] = [ReadNode(0, Kind.I64)]
+        digit = _residue(body, radix, _quotient(body, 0, prod(radices[place + 1 :])))
+        made.append(scope.value())
+        result = Result(made[-1], digit, None)
+        digits.append(Structured(scope.phase(), phase.span, axes, (Read(arg, IDENTITY),), tuple(body), (result,)))
+    stack = LibraryPhase(phase.id, phase.span, "stack", tuple(made), phase.results, {"axis": 0}, (), ())
+    return Change({phase.id: (*digits, stack)}, dict.fromkeys(made, cell))
+
+
+def _numbers(value: ValueId, scope: Scope) -> list[int]:
+    """The integers of a vector, if they are known."""
+    maker, known = scope.makers.get(value), KnownValues(all_phases(scope.graph), scope.types)
+    if isinstance(maker, Constant):
+        return [int(item) for item in maker.data if isinstance(item, int)]
+    steps, (count, *_) = known.steps.get(value), (*(size.constant for size in scope.types[value].shape), None)
+    first = None if steps is None else steps.constant.constant
+    return [] if steps is None or count is None or first is None else [first + steps.coefficients[0] * i for i in range(count)]
+
+
+def _applied(body: list[Node], function: str, *args: int) -> int:
+    body.append(ApplyNode(function, args, Kind.I64))
+    return len(body) - 1
+
+
+def _written(body: list[Node], value: int) -> int:
+    body.append(ConstantNode(Kind.I64, value))
+    return len(body) - 1
+
+
+def _residue(body: list[Node], modulus: int, item: int) -> int:
+    return _applied(body, "residue", _written(body, modulus), item) if modulus else item
+
+
+def _quotient(body: list[Node], item: int, weight: int) -> int:
+    """See Note [Exact quotients]."""
+    if weight == 1:
+        return item
+    shift = (weight & -weight).bit_length() - 1
+    odd, places = weight >> shift, _written(body, shift)
+    whole = _applied(body, "shr", places, item)
+    if odd == 1:
+        return whole
+    rest = _applied(body, "shr", places, _residue(body, weight, item))
+    inverse = pow(odd, -1, 1 << 64)
+    return _applied(body, "mul", _applied(body, "sub", whole, rest), _written(body, inverse - (inverse >> 63 << 64)))
 
 
 def _is_of_one_kind(phase: LibraryPhase, scope: Scope) -> bool:

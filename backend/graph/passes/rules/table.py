@@ -14,7 +14,7 @@ from .orders import is_part_of_order, is_place, is_place_of_extreme, is_sort, ta
 from .patterns import Item, Op, Reduced, Written
 from .reshapes import is_view
 from .rule import Keeps, Rule
-from .sums import is_of_few_digits, is_sum_of_products
+from .sums import are_digits, is_of_few_digits, is_sum_of_products
 
 _EXTREMES: Final = frozenset({"max", "min", "or", "and"})
 _SORTED: Final = Rule(
@@ -65,6 +65,8 @@ SETTLED: Final = (
          is_sum_of_products, examples=("{(2↕⍵)+.×1 0.5}", "{(⍵∘.×1 2)+.×2 ¯3}", "{⍵+.×2×⍵}")),
     Rule("digits", "a number of a few digits is a sum of them", Keeps.BITS, Op("decode", (Item("radix"), Item("arg"))),
          is_of_few_digits, examples=("{0.5⊥⍉2↕⍵}", "{(⍵[⍳2]⊥⍉2↕⍵)}", "{2⊥1+⍵∘.×1 2}")),
+    Rule("encoded", "digits in known radices are arithmetic", Keeps.BITS, Op("encode", (Item("radix"), Item("arg"))), are_digits,
+         examples=("{2 3 4⊤17+i64 ⍵>0}", "{0 10⊤(i64 ⍵>0)-43}", "{(9⍴2)⊤(i64 ⍵>0)-300}")),
     *ORDERS,
     Rule("places", "the first place of the grade of a row is a reduction", Keeps.BITS, Op("grade", (Item("x"),), framed=True),
          is_place, "the first place of the grade of each row: a reduction",
