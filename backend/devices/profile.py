@@ -68,8 +68,8 @@ class DeviceProfile:
     """`count` equal devices.  `memory_bytes` of each (None: no limit), of which the share `memory_reserve` is not for plans.
 
     Times in ns: `launch_ns` a kernel, `host_dispatch_ns` the first execution of a step (finding or making its kernel), `sync_ns`
-    a wait for another queue, `alloc_ns` an allocation.  `ops` by the names of `keys`.  `worker`: the address of the
-    process of a cluster that it is.  `paths`: files, and folders of files, that lie in a store."""
+    a wait for another queue, `alloc_ns` an allocation.  `ops` by the names of `keys`.  `reserved`: fields that later versions
+    give a meaning, kept as they are.  `paths`: files, and folders of files, that lie in a store."""
 
     name: str
     kind: str
@@ -87,7 +87,7 @@ class DeviceProfile:
     power: Power | None = None
     roofline: Roofline | None = None
     ops: Mapping[str, Table] = field(default_factory=dict)
-    worker: str = ""
+    reserved: Mapping[str, object] = field(default_factory=dict)
     paths: tuple[str, ...] = ()
 
     @property

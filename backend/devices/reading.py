@@ -1,7 +1,7 @@
 """Reads `device-profile/1`: TOML text to a `Profile`, or every problem of the file at once.
 
 Refused (E705): text that is not TOML, another schema, missing or unknown fields, values out of range, tables whose sizes do
-not grow, names that clash, links without ends, no home.
+not grow, names that clash, links without ends, no home.  Reserved fields are kept unread.
 
 Home is the device that says `home = true`; if none does, the first of the back end `cpu`.
 
@@ -30,6 +30,7 @@ from .profile import SCHEMA, STORE, Backend, Calibration, DeviceProfile, LinkPro
 from .tables import Table
 from .ticks import Duplex
 
+RESERVED: Final = ("memory_levels", "numa", "queues", "worker", "plugin")
 _COMPUTING: Final = tuple(backend for backend in Backend if backend is not Backend.STORE)
 MOST_DEVICES: Final = 10_000_000
 MOST_DOTS: Final = 100
@@ -115,11 +116,38 @@ def _device(fields: Fields) -> DeviceProfile:
         fields.number("threads", 1, 1), fields.whole("memory_bytes", None, 1),
         fields.fraction("memory_reserve", Fraction(0), below=1), fields.switch("home"), fields.number("launch_ns", 0),
         fields.number("sync_ns", 0), fields.number("host_dispatch_ns", 0), fields.number("alloc_ns", 0),
-        _power(fields.table("power")), _roofline(fields.table("roofline")), _operations(fields.table("op")),
-        fields.text("worker", ""),
+        _power(fields.table("power")), _roofline(fields.table("roofline")), _operations(fields.table("op")), _reserved(fields),
     )  # fmt: skip
     fields.finish()
     return device
+
+
+def _reserved(fields: Fields) -> dict[str, object]:
+    kept: dict[str, object] = {}
+    for name in RESERVED:
+        value = fields.take(name)
+        if value is None:
+            continue
+        if _plain(value):
+            kept[name] = value
+        else:
+            fields.trouble(name, "may hold texts, numbers, lists and tables only")
+    return kept
+
+
+def _plain(value: object) -> bool:
+    match value:
+        case str() | int():
+            return True
+        case Decimal():
+            exponent = value.as_tuple().exponent
+            return value.is_finite() and isinstance(exponent, int) and exponent >= -9
+        case list():
+            return all(map(_plain, value))
+        case dict():
+            return all(map(_plain, value.values()))
+        case _:
+            return False
 
 
 def _power(fields: Fields | None) -> Power | None:

@@ -1,7 +1,7 @@
 """The canonical text of a profile: `device-profile/1` as TOML, one way to write each value.
 
 Invariant: reading what is written gives an equal profile, and equal profiles are written alike (fields in a fixed order,
-operations by name, fields at their defaults left out).
+operations and reserved fields by name, fields at their defaults left out).
 
 Neighbours: `reading` (the other way), `profile.fingerprint` (hashes this).
 """
@@ -9,8 +9,10 @@ Neighbours: `reading` (the other way), `profile.fingerprint` (hashes this).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from datetime import date
+from decimal import Decimal
 from fractions import Fraction
 from hashlib import sha256
 
@@ -18,7 +20,7 @@ from .profile import SCHEMA, Backend, Calibration, DeviceProfile, LinkProfile, P
 from .tables import Table
 
 _DEFAULTED = ("count", "threads", "memory_bytes", "memory_reserve", "home", "launch_ns", "sync_ns", "host_dispatch_ns",
-              "alloc_ns", "worker")  # fmt: skip
+              "alloc_ns")  # fmt: skip
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
@@ -53,6 +55,8 @@ def _device(device: DeviceProfile) -> Iterable[str]:
         yield f"power = {_power(device.power)}"
     if device.roofline is not None:
         yield f"roofline = {{ flops = {device.roofline.flops}, bandwidth = {device.roofline.bandwidth} }}"
+    for name in sorted(device.reserved):
+        yield f"{name} = {_value(device.reserved[name])}"
     for name in sorted(device.ops):
         yield f"[device.op.{_key(name)}]"
         yield from _table(device.ops[name])
@@ -104,8 +108,15 @@ def _value(value: object) -> str:
             return str(value)
         case Fraction():
             return _decimal(value)
+        case Decimal():
+            return _decimal(Fraction(value))
         case str():
             return '"' + "".join(_escaped(c) for c in value) + '"'
+        case date():
+            return value.isoformat()
+        case Mapping():
+            inside = ", ".join(f"{_key(str(k))} = {_value(value[k])}" for k in sorted(value))
+            return f"{{ {inside} }}" if inside else "{}"
         case tuple() | list():
             return "[" + ", ".join(map(_value, value)) + "]"
         case _:

@@ -2,8 +2,8 @@
 
 A row gives the axis signature (which axes may be cut, with which operand axes, and what combines), the work by class of
 operation (classes of the device profiles, scheduling.md 4.1), the bytes beside operands and results, the steps of its longest
-chain (`spans`), how it is lifted to a frame, whether a run may fail, and whose measured times are `like` its own.  Sizes are
-polynomials.
+chain (`spans`), how it is lifted to a frame, whether a run may fail, whose measured times are `like` its own, and two slots:
+`vjp`, the name of its rule in the reverse-mode pass, and `onnx`, the operator that exports it.  Sizes are polynomials.
 
 Neighbours: `lower` emits these ops, `costs` and `spans` ask, `scratch` has the rules for bytes, `backend.library` does what each
 name says, `verify` refuses others.
@@ -43,6 +43,8 @@ class LibraryOp:
     leads: tuple[int, ...] = ()  # operands whose frame is leading axes of the same op, so that the phase has none
     fails: Fails = _never
     defines: int = 0
+    vjp: str | None = None
+    onnx: str | None = None
     like: tuple[str, ...] = ()
 
     @property
@@ -291,63 +293,68 @@ def _encode_span(cells: Cells, log: Log) -> Size:
 # ------------------------------------------------------------------------------------------------- rows
 
 
-def _transform(name: str) -> LibraryOp:
+def _transform(name: str, back: str) -> LibraryOp:
     """Of lines along the last axis."""
     longer = name == "irfft"
     return LibraryOp(
         name, 1, _matrix_frame(1), _arg("transform"), scratch_linear.transform,
-        lambda cells, log: ONE + log((cells.results if longer else cells.args)[0][-1]), leads=(0,),
+        lambda cells, log: ONE + log((cells.results if longer else cells.args)[0][-1]), leads=(0,), vjp=back, onnx="DFT",
         like=("transform",) if name == "fft" else ("fft", "transform"),
     )  # fmt: skip
 
 
 def _matrices(
-    name: str, kind: str, rule: Callable[[Operands], Size], like: tuple[str, ...], fails: Fails = _never
+    name: str, kind: str, rule: Callable[[Operands], Size], like: tuple[str, ...], fails: Fails = _never, onnx: str | None = None
 ) -> LibraryOp:
     """Of matrices behind any leading axes; the work is cubic."""
-    return LibraryOp(name, 1, _matrix_frame(2), _cubic(kind), rule, _factor_span(0), (0,), fails, like=like)
+    return LibraryOp(name, 1, _matrix_frame(2), _cubic(kind), rule, _factor_span(0), (0,), fails, vjp=name, onnx=onnx, like=like)
 
 
 _ROWS = (
-    LibraryOp("size_vector", 0, _none, _result("fill"), like=("fill", "step")),
-    LibraryOp("join", None, _other_axes, _result("copy"), scratch.results, like=("copy",)),
-    LibraryOp("stack", None, _stacked, _result("copy"), scratch.results, like=("join", "copy")),
-    LibraryOp("rotate", 2, _rotated, _result("copy"), scratch.rotate, like=("join", "copy")),
-    LibraryOp("reshape_cycle", 1, _none, _result("copy"), scratch.results, like=("copy",)),
-    LibraryOp("gather", None, _gathered, _result("gather"), scratch.gather, fails=_checked),
-    LibraryOp("update", None, _updated, _update_work, scratch.update, fails=_checked, like=("scatter",)),
+    LibraryOp("size_vector", 0, _none, _result("fill"), onnx="Shape", like=("fill", "step")),
+    LibraryOp("join", None, _other_axes, _result("copy"), scratch.results, vjp="slices", onnx="Concat", like=("copy",)),
+    LibraryOp("stack", None, _stacked, _result("copy"), scratch.results, vjp="slices", onnx="Concat", like=("join", "copy")),
+    LibraryOp("rotate", 2, _rotated, _result("copy"), scratch.rotate, vjp="rotate_back", onnx="GatherElements",
+              like=("join", "copy")),
+    LibraryOp("reshape_cycle", 1, _none, _result("copy"), scratch.results, vjp="scatter_add", like=("copy",)),
+    LibraryOp("gather", None, _gathered, _result("gather"), scratch.gather, fails=_checked, vjp="scatter_add", onnx="Gather"),
+    LibraryOp("update", None, _updated, _update_work, scratch.update, fails=_checked, vjp="update", onnx="ScatterND",
+              like=("scatter",)),
     LibraryOp("mask_update", 3, _mask_updated, _result("copy"), scratch.mask_update, _tree_span(1), fails=_always,
-              like=("compress", "compact")),
-    LibraryOp("scan", 1, _other_axes, _arg("scan"), scratch.scan, _scan_span),
-    LibraryOp("contract", 2, _contracted, _gemm, scratch.contract, _product_span),
-    LibraryOp("compress", 2, _masked, _arg("compact", 1), scratch.compress, _tree_span(0), defines=1, like=("compact",)),
-    LibraryOp("expand", 2, _masked, _result("compact"), scratch.expand, _tree_span(0), fails=_checked,
+              vjp="mask_update", like=("compress", "compact")),
+    LibraryOp("scan", 1, _other_axes, _arg("scan"), scratch.scan, _scan_span, vjp="scan", onnx="CumSum"),
+    LibraryOp("contract", 2, _contracted, _gemm, scratch.contract, _product_span, vjp="contract", onnx="MatMul"),
+    LibraryOp("compress", 2, _masked, _arg("compact", 1), scratch.compress, _tree_span(0), defines=1, vjp="expand",
+              onnx="Compress", like=("compact",)),
+    LibraryOp("expand", 2, _masked, _result("compact"), scratch.expand, _tree_span(0), fails=_checked, vjp="compress",
               like=("compact", "compress")),
-    LibraryOp("where", 1, _none, _arg("compact"), scratch.where, _tree_span(0), defines=1, like=("compact",)),
+    LibraryOp("where", 1, _none, _arg("compact"), scratch.where, _tree_span(0), defines=1, onnx="NonZero", like=("compact",)),
     LibraryOp("runtime_size", 1, _none, _nothing, defines=1),
-    LibraryOp("first_occurrence", 1, _none, _arg("sort"), scratch.first_occurrence, _sort_span(0), like=("sort",)),
-    LibraryOp("grade", 1, _none, _arg("sort"), scratch.grade, _sort_span(0), like=("sort",)),
+    LibraryOp("first_occurrence", 1, _none, _arg("sort"), scratch.first_occurrence, _sort_span(0), onnx="Unique",
+              like=("sort",)),
+    LibraryOp("grade", 1, _none, _arg("sort"), scratch.grade, _sort_span(0), onnx="TopK", like=("sort",)),
     LibraryOp("grade_by", 2, _none, _arg("sort", 1), scratch.grade_by, _sort_span(1), like=("grade", "sort")),
     LibraryOp("index_of", 2, _searched, _search_work, scratch.index_of, _sort_span(0, 1), (1,), like=("search",)),
     LibraryOp("member_of", 2, _member, _search_work, scratch.member_of, _sort_span(0, 1), (0,), like=("index_of", "search")),
     LibraryOp("find", 2, _none, _find_work, scratch.find, _tree_span(0), like=("compare",)),
     LibraryOp("interval_index", 2, _searched, _search_work, scratch.interval_index, _sort_span(0, 1), (1,), like=("search",)),
     LibraryOp("match", 2, _none, _arg("compare"), scratch.match, _tree_span(0), like=("compare",)),
-    LibraryOp("decode", 2, _decoded, _decode_work, scratch.decode, _decode_span, like=("multiply", "mul")),
+    LibraryOp("decode", 2, _decoded, _decode_work, scratch.decode, _decode_span, vjp="decode", like=("multiply", "mul")),
     LibraryOp("encode", 2, _encoded, _result("divide"), scratch.encode, _encode_span, like=("divide",)),
-    LibraryOp("key_reduce", 2, _keyed, _arg("scatter", 1), scratch.key_reduce, _sort_span(0), fails=_checked, like=("scatter",)),
-    LibraryOp("random", 1, _every_result_axis, _result("random"), scratch.random, like=("sort", "grade")),
+    LibraryOp("key_reduce", 2, _keyed, _arg("scatter", 1), scratch.key_reduce, _sort_span(0), fails=_checked, vjp="gather",
+              onnx="ScatterElements", like=("scatter",)),
+    LibraryOp("random", 1, _every_result_axis, _result("random"), scratch.random, onnx="RandomUniform", like=("sort", "grade")),
     LibraryOp("format", 1, _none, _result("format"), scratch.format, defines=1),
     LibraryOp("number", 1, _matrix_frame(1), _arg("format"), scratch.read_text, leads=(0,), like=("format",)),
     LibraryOp("date", 1, _matrix_frame(1), _arg("format"), scratch.read_text, leads=(0,), fails=_always, like=("format",)),
-    LibraryOp("solve", 2, _none, _solve_work, scratch_linear.solve, _factor_span(1), (0, 1), fails=_always),
-    _transform("fft"), _transform("ifft"), _transform("rfft"), _transform("irfft"),
-    _matrices("inverse", "solve", scratch_linear.inverse, ("solve",), _always),
+    LibraryOp("solve", 2, _none, _solve_work, scratch_linear.solve, _factor_span(1), (0, 1), fails=_always, vjp="solve"),
+    _transform("fft", "ifft"), _transform("ifft", "fft"), _transform("rfft", "irfft"), _transform("irfft", "rfft"),
+    _matrices("inverse", "solve", scratch_linear.inverse, ("solve",), _always, "Inverse"),
     _matrices("cholesky", "solve", scratch_linear.cholesky, ("solve",), _always),
     _matrices("qr", "factor", scratch_linear.qr, ("factor", "svd")),
     _matrices("svd", "factor", scratch_linear.svd, ("factor",)),
     _matrices("eigh", "factor", scratch_linear.eigh, ("factor",)),
-    _matrices("det", "factor", scratch_linear.determinant, ("solve", "factor")),
+    _matrices("det", "factor", scratch_linear.determinant, ("solve", "factor"), onnx="Det"),
     _matrices("slogdet", "factor", scratch_linear.determinant, ("det", "solve", "factor")),
 )  # fmt: skip
 

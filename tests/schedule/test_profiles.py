@@ -108,11 +108,10 @@ def test_the_smallest_profile_has_home_and_defaults() -> None:
 def test_all_fields_are_read_and_written_again() -> None:
     text = (
         'schema = "device-profile/1"\npower_off_unused = true\n\n[[device]]\nname = "cpu0"\nclass = "cpu"\nbackend = "cpu"\n'
-        'node = "n0"\nhome = true\npower = { idle_w = 12.5, active_w = 140.0, source = "rapl" }\n\n'
-        '[[device]]\nname = "gpu"\nclass = "gpu"\nbackend = "cuda"\nnode = "n0"\n'
+        'node = "n0"\nhome = true\npower = { idle_w = 12.5, active_w = 140.0, source = "rapl" }\nnuma = 1\n'
+        'queues = { compute = 1, copy = 2 }\n\n[[device]]\nname = "gpu"\nclass = "gpu"\nbackend = "cuda"\nnode = "n0"\n'
         "count = 4\nthreads = 2\nmemory_bytes = 8589934592\nmemory_reserve = 0.1\nlaunch_ns = 6200\nsync_ns = 9000\n"
-        'host_dispatch_ns = 25000\nalloc_ns = 30\nworker = "tcp://10.0.0.5:1"\n'
-        '[device.op."add.f64"]\nsize = [2400, 24000]\nns = [600, 1300]\n\n'
+        'host_dispatch_ns = 25000\nalloc_ns = 30\n[device.op."add.f64"]\nsize = [2400, 24000]\nns = [600, 1300]\n\n'
         '[[link]]\nfrom = "cpu0"\nto = "gpu"\nlatency_ns = 9000\nsize = [4096, 1048576]\nns = [9400, 98000]\n'
         'duplex = "full"\ngroup = "nic[i]"\nenergy_pj_per_byte = 60.5\n\n[fingerprint]\ncalibrated = 2026-11-21\n'
         'residual_p10 = 0.1\nresidual_p90 = 0.19\ncpu = "some \\"name\\""\nthreads = 1\n'

@@ -51,7 +51,7 @@ def profile_of(own: Profile, members: Sequence[Member], measured: Measured | Non
         node, threads = f"n{machines.index(member.machine)}", threads_of(members, member)
         devices.append(replace(
             own.home, name=member.name, kind="worker", node=node, threads=threads, memory_bytes=member.memory,
-            memory_reserve=RESERVE, home=False, sync_ns=SYNC_NS, worker=member.address,
+            memory_reserve=RESERVE, home=False, sync_ns=SYNC_NS, reserved={"worker": member.address},
         ))  # fmt: skip
     links = []
     for at, one in enumerate(devices):
@@ -66,7 +66,7 @@ def with_store(profile: Profile, paths: Sequence[str], reading: Mapping[str, Tab
     store = DeviceProfile(FILES, STORE, Backend.STORE, "", paths=tuple(paths))
     links = []
     for device in profile.devices:
-        address = HERE if device.home else device.worker
+        address = HERE if device.home else str(device.reserved["worker"])
         table = reading.get(address, _READ)
         links.append(LinkProfile(FILES, device.name, min(_OPENED, table.ns[0]), table))
     return replace(profile, devices=(*profile.devices, store), links=(*profile.links, *links))
