@@ -14,6 +14,7 @@ from contextlib import suppress
 from itertools import pairwise
 from typing import cast
 
+from .. import __version__
 from ..lang.numerals import natural
 from .cli import arguments as command_line
 from .cli.arguments import Arguments, FileUse, UsageError
@@ -138,7 +139,8 @@ def dispatch(words: list[str], console: Console) -> Exit:
     if first in ("--help", "-h", "help"):
         return _help(rest, console)
     if first in ("--version", "-V"):
-        first = "version"
+        console.print(f"rho {__version__}")
+        return Exit.OK
     if first == "-c":
         first = "eval"
     return _run_verb(first, rest, console)

@@ -120,7 +120,7 @@ def test_run_again_when_a_file_changes(rho: Rho, tmp_path: Path, monkeypatch: py
 
 
 def test_python_m_rho_and_version() -> None:
-    done = subprocess.run([*PYTHON, "version"], capture_output=True, text=True, check=True)
+    done = subprocess.run([*PYTHON, "--version"], capture_output=True, text=True, check=True)
     assert done.stdout == f"rho {__version__}\n"
 
 
