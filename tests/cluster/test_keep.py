@@ -112,8 +112,8 @@ def test_another_program_lets_it_go(threads: Threads, sent: list[int]) -> None:
     with Cluster(Some(threads, 2), OWN) as cluster:
         for one in (made, other, made):
             run(cluster, one, data)
-        held = [resident.held for resident in threads.residents if resident.held.values]
-        assert [len(one.values) for one in held] == [1]
+        held = [resident.held for resident in threads.residents if resident.held]
+        assert [len(one) for one in held] == [1]
     assert sent.count(ROWS) == 3
 
 
@@ -134,7 +134,7 @@ def test_nothing_is_held_without_the_word(threads: Threads, sent: list[int]) -> 
     with Cluster(Some(threads, 2), OWN) as cluster:
         run(cluster, made, data)
         run(cluster, made, data)
-    assert sent.count(ROWS) == 2 and not any(resident.held.values for resident in threads.residents)
+    assert sent.count(ROWS) == 2 and not any(resident.held for resident in threads.residents)
 
 
 def test_a_worker_that_dies_with_it_is_replaced_by_one_that_is_sent_it() -> None:

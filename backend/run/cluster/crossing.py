@@ -7,16 +7,21 @@ receiver passes it on.  So every process that knows of the step knows the size.
 Note [At rest].  After a failure of the program all queues run as far as they can.  This phase is over when every process only
 waits and no message is in transit: the numbers of messages sent and received agree, twice in a row.
 
-Neighbours: `wire`, `shares`, `holding`, `home` and `resident` (who make one for a run).
+Note [Kept].  A worker holds the values that the plan keeps there (`keep`) from one run to the next, so they are not sent again.
+A value is identified by a digest of its bytes, which its sender computes in every run; an array that was changed in place is
+another value.  A worker reports what it holds when a run acquires it, and releases it when another program runs there.
+
+Neighbours: `wire`, `shares`, `home` and `resident` (who make one for a run).
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from threading import Lock
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -29,23 +34,34 @@ from ..cpu import CpuBackend
 from ..files.stored import StoreBackend
 from ..machine import Machine
 from ..others import Gate, Others, Parts
-from .holding import Digests, Held, digest_of
 from .shares import Process, Shares
-from .wire import Connection, Kind, Message
+from .wire import Connection, Kind, Message, bytes_of
+
+Held: TypeAlias = dict[int, tuple[str, list[Any]]]
+"""By transfer: a digest and the arrays (Note [Kept])."""
+
+
+def digest_of(arrays: Sequence[Any]) -> str:
+    """Of values, with their types and shapes."""
+    found = sha256()
+    for array in arrays:
+        found.update(f"{array.dtype.str}{array.shape}".encode())
+        found.update(bytes_of(np.ascontiguousarray(array)))
+    return found.hexdigest()
 
 
 @dataclass(slots=True)
 class Crossing(Others):
-    """One process of one run (`run.others`).  `links`: to every other process of it; `tell`: is told of a failure here; `held`
-    and `holds`: of runs before, here and elsewhere."""
+    """One process of one run (`run.others`).  `links`: to every other process of it; `tell`: is told of a failure here; `held`:
+    of runs before; `holds`: the digests that each process has by transfer, as JSON has them."""
 
     shares: Shares
     me: Process
     run: str
     links: Mapping[Process, Connection]
     tell: Callable[[], None] = lambda: None
-    held: Held = field(default_factory=Held)
-    holds: Mapping[Process, Digests] = field(default_factory=dict)
+    held: Held = field(default_factory=dict)
+    holds: dict[str, Mapping[str, str]] = field(default_factory=dict)
     machine: Machine | None = None
     gate: Gate | None = None
     failures: list[tuple[tuple[int, ...], int]] = field(default_factory=list)
@@ -118,7 +134,7 @@ class Crossing(Others):
         number, target = self.shares.transfers[step], self.shares.where[step.target]
         facts: dict[str, Any] = {"transfer": number, "boxes": [box for box, _ in parts]}
         if number in self.shares.kept:
-            there, facts["digest"] = self.holds.get(target, {}).get(number), digest_of(arrays)
+            there, facts["digest"] = self.holds.get(str(target), {}).get(str(number)), digest_of(arrays)
             facts["held"] = there == facts["digest"]
             if facts["held"]:
                 arrays = []
@@ -151,7 +167,7 @@ class Crossing(Others):
         """A value or a fence has come."""
         with self._lock:
             if message.kind is Kind.DROP:
-                self.held.drop(message.facts["transfer"])
+                self.held.pop(message.facts["transfer"], None)
             elif self.gate is None:
                 self._early.append(message)
             else:
@@ -167,8 +183,10 @@ class Crossing(Others):
             number, arrays = facts["transfer"], message.arrays
             if "digest" in facts:
                 if not facts["held"]:
-                    self.held.put(number, facts["digest"], arrays)
-                arrays = self.held.take(number)
+                    self.held[number] = facts["digest"], arrays
+                _, arrays = self.held[number]
+                for array in arrays:
+                    array.flags.writeable = False  # the next run reads it too
             boxes = [None if box is None else tuple((start, stop) for start, stop in box) for box in facts["boxes"]]
             self._came[number].append([*zip(boxes, arrays, strict=True)])
             self._counts["came"][number] += 1

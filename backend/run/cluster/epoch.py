@@ -22,7 +22,6 @@ from ..executor import execute_plan
 from ..files.stored import StoredOutput
 from ..machine import Observer, Results
 from .crossing import Crossing
-from .holding import holds_of
 from .journal import Journal, Seen, tell
 from .membership import Member, Membership
 from .shares import HOME, Process, Shares
@@ -67,7 +66,7 @@ class Epoch:
     def begin(self, program: Mapping[str, Any], stored: Mapping[str, Any], *, observed: bool) -> None:
         """Acquire the workers, in the order of their addresses, and send each its part.  `program`: as `shipment`."""
         digest = program["digest"]
-        new, holds = [], {}
+        new: list[Worker] = []
         for process, member in sorted(self.members.items(), key=lambda one: one[1].address):
             worker = self.every.connect(member, process)
             self.workers.append(worker)
@@ -76,16 +75,16 @@ class Epoch:
             (has,) = self.every.ask([worker], Kind.LEASE)
             if digest not in has["programs"]:
                 new.append(worker)
-            if has["program"] == digest:
-                holds[int(process)] = has["holds"]
+            if has["holds_of"] == digest:
+                self.crossing.holds[str(process)] = has["holds"]
         self.every.ask(new, Kind.LOAD, program)
-        self.crossing.holds = holds_of(holds)
-        where = {str(device): int(process) for device, process in self.shares.where.items()}
-        peers = {str(int(w.process)): w.member.door for w in self.workers}
-        facts = {"run": self.name, "digest": digest, "where": where, "peers": peers, "holds": holds, "observed": observed}
+        facts = {
+            "run": self.name, "digest": digest, "where": self.shares.where, "holds": self.crossing.holds, "inputs": stored,
+            "peers": {str(worker.process): worker.member.door for worker in self.workers}, "observed": observed,
+        }  # fmt: skip
         for worker in self.workers:
             worker.seen = Seen(worker.member.address)
-            worker.connection.send(Kind.RUN, facts | {"me": worker.process, "inputs": stored})
+            worker.connection.send(Kind.RUN, facts | {"me": worker.process})
 
     def execute(
         self, bound: BoundGraph, inputs: Mapping[str, Any], outputs: Mapping[str, StoredOutput], observe: Observer | None
@@ -139,6 +138,9 @@ class Epoch:
                 with self.every.change:
                     worker.done = facts
                     self.every.change.notify_all()
+
+    def miss(self, lost: Lost) -> None:
+        self.crossing.halt(lost)
 
     # ------------------------------------------------------------------------------ failures of the program
 

@@ -34,8 +34,7 @@ from ..files.stored import StoredInput, StoredOutput, from_facts
 from ..machine import Machine
 from ..threads import interrupt
 from ..watching import WATCHER
-from .crossing import Crossing
-from .holding import Held, holds_of
+from .crossing import Crossing, Held
 from .journal import Journal
 from .probing import link_table
 from .shares import HOME, Process, Shares
@@ -62,7 +61,9 @@ class Resident:
         self.listener = socket.create_server((host, 0), family=family)
         self.host, self.port = host, int(self.listener.getsockname()[1])
         self.programs: OrderedDict[str, tuple[Plan, BoundGraph]] = OrderedDict()
-        self.held = Held()
+        self.held: Held = {}
+        self.held_of = ""
+        """The program of what is held."""
         self.running: WorkersRun | None = None
         self.change = threading.Condition()
         self.line: list[Visit] = []
@@ -192,7 +193,9 @@ class Visit:
             self.connection.send(Kind.ANSWER, {**facts, "asked": asked})
 
     def granted(self) -> None:
-        self.answer(self.lease, {"programs": [*self.resident.programs], **self.resident.held.facts()})
+        resident = self.resident
+        holds = {number: digest for number, (digest, _) in resident.held.items()}
+        self.answer(self.lease, {"programs": [*resident.programs], "holds_of": resident.held_of, "holds": holds})
 
     def consider(self, message: Message) -> None:
         """Answer a question that takes a while."""
@@ -241,12 +244,12 @@ class WorkersRun:
         self.name, digest = facts["run"], facts["digest"]
         self.resident.programs.move_to_end(digest)
         self.plan, self.bound = self.resident.programs[digest]
-        if self.resident.held.program != digest:
-            self.resident.held = Held(digest)
+        if self.resident.held_of != digest:
+            self.resident.held, self.resident.held_of = {}, digest
         self.links[HOME] = self.home
         shares = Shares(self.plan, {DeviceId(device): Process(process) for device, process in facts["where"].items()})
-        held, holds = self.resident.held, holds_of(facts["holds"])
-        self.crossing = Crossing(shares, Process(facts["me"]), self.name, self.links, self.failed, held, holds)
+        me, held = Process(facts["me"]), self.resident.held
+        self.crossing = Crossing(shares, me, self.name, self.links, self.failed, held, facts["holds"])
         self.journal = Journal(shares) if facts["observed"] else None
         self.thread = threading.Thread(target=self.take_part, name="rho run", daemon=True)
 

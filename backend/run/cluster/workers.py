@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from time import sleep
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from ....lang.listening import LISTENING
 from .journal import Seen
@@ -21,9 +21,6 @@ from .membership import Member
 from .shares import Process
 from .shipping import require_same
 from .wire import PULSE, Connection, Kind, Lost, Message, connect
-
-if TYPE_CHECKING:
-    from .epoch import Epoch
 
 
 class WorkerFault(Exception):
@@ -73,6 +70,19 @@ class Worker:
                 sleep(PULSE)
 
 
+class Run(Protocol):
+    """A run that workers take part in, and hears what they say of it."""
+
+    name: str
+    workers: list[Worker]
+
+    def heed(self, worker: Worker, message: Message) -> None: ...
+
+    def miss(self, lost: Lost) -> None: ...
+
+    def show(self) -> None: ...
+
+
 class Workers:
     """All that home is connected to, by their addresses.  `change` guards what they have said."""
 
@@ -81,8 +91,7 @@ class Workers:
         self.context = context
         self.change = threading.Condition()
         self.connected: dict[str, Worker] = {}
-        self.running: Epoch | None = None
-        """Hears what workers say of it."""
+        self.running: Run | None = None
         self.questions = count()
 
     def connect(self, member: Member, process: Process) -> Worker:
@@ -141,7 +150,7 @@ class Workers:
         worker.connection.close()
         run = self.running
         if run is not None and worker in run.workers:
-            run.crossing.halt(worker.lost)
+            run.miss(worker.lost)
 
     def wait(self, workers: Sequence[Worker], ready: Callable[[Worker], bool]) -> None:
         """Until all are.  Lost: one of them is."""
