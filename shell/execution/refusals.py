@@ -92,8 +92,9 @@ def refuse_memory(
 def _streams_note(candidate: Candidate, streams: CannotStream) -> str:
     """The phase that cannot stream: `it cannot stream from its files: `⍋x` needs all of its argument at once`."""
     phase = streams.phase
-    shown = f"output {phase.name}" if isinstance(phase, Output) else _text(candidate, phase.span)
-    advice = _file_advice(candidate, phase.name) if isinstance(phase, Output) else ""
+    own = isinstance(phase, Output) and any(entry.name == phase.name for entry in candidate.core.outputs)  # not a stage's
+    shown = f"output {phase.name}" if isinstance(phase, Output) and own else _text(candidate, phase.span)
+    advice = _file_advice(candidate, phase.name) if isinstance(phase, Output) and own else ""
     source = candidate.sources.get(phase.span.file)
     place = "" if source is None else f" (line {source.position(phase.span.start)[0] + 1})"
     return f"it cannot stream from its files: `{shown}`{place} {streams.why}{advice}"

@@ -63,6 +63,35 @@ def test_signs_of_zeros_missing_items_and_ties(tmp_path: Path) -> None:
     assert same_bits(results(loaded(text, tmp_path, 4_000_000)), results(loaded(text, tmp_path, None)))
 
 
+SMALL = {
+    "places of a whole value that move with the tiles": "r ← +⌿A×⌽u\noutput r",
+    "a value that flows and is whole": "w ← 1+u\nr ← w,5\noutput r\n+/(0<w)/w",
+    "a check whose value nothing reads": "v ← f32 x\nr ← 5↑x\noutput r",
+}
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_a_small_value_beside_the_tiles(name: str, tmp_path: Path) -> None:
+    rng, n = np.random.default_rng(1), 30_011
+    data = {"x": rng.standard_normal(n), "u": rng.integers(0, 256, n).astype(np.uint8), "A": rng.standard_normal((n, 3))}
+    for one, array in data.items():
+        np.save(tmp_path / f"{one}.npy", array)
+    limit = 1_000_000 if "A" in SMALL[name] else 300_000
+    text = "input x : f64[n] where n ≥ 8\ninput u : u8[n]\ninput A : f64[n 3]\n" + SMALL[name]
+    kept = "\n".join(line for line in text.splitlines() if not line.startswith("input") or line[6] in f"x{SMALL[name]}")
+    program = loaded(kept, tmp_path, limit)
+    assert program.plan.stores
+    assert same_bits(results(program), results(loaded(kept, tmp_path, None)))
+
+
+def test_the_order_of_a_stage_that_does_not_fit(tmp_path: Path) -> None:
+    """It is nobody's output, so no file would help."""
+    for name, array in {"x": np.zeros((30_011, 3)), "y": np.zeros(30_011)}.items():
+        np.save(tmp_path / f"{name}.npy", array)
+    with pytest.raises(Refused, match="E702"):
+        loaded("input x : f64[n 3]\ninput y : f64[n] where n ≥ 8\nr ← x,y\noutput r\n3↑y[⍒y]", tmp_path, 60_000)
+
+
 def test_a_scan_that_is_wanted_out_of_order_is_refused(folder: Path) -> None:
     with pytest.raises(Refused) as caught:
         loaded("input x : f64[n] where n ≥ 8\ny ← +\\x\nz ← (1↓y)×¯1↓y\noutput z", folder, 4_000_000)

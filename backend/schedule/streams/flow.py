@@ -79,6 +79,12 @@ class _Builder:
         for phase in self.graph.phases:
             self.makers.update(dict.fromkeys(traverse.results(phase), phase))
             self.place(phase)
+        read = {value for phase in self.graph.phases for value in traverse.uses(phase)}
+        for value, maker in self.makers.items():  # nothing reads it, but making it may fail
+            if maker.id in self.cuts and value not in read and value not in self.there:
+                if not self.fits(self.bytes(value)):
+                    raise CannotStream(maker, "may fail, and nothing reads what it makes")
+                self.collect(value, maker)
         return Flow(self.graph, self.axes, self.cuts, self.follows, self.passes(), tuple(self.whole))
 
     def place(self, phase: Phase) -> None:

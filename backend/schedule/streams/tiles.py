@@ -75,18 +75,20 @@ class State:
 
 
 def key_of(flow: Flow, one: Pass, needed: Demand) -> tuple[object, ...]:
-    """The same for tiles of one graph: all extents, and how boxes lie to each other."""
+    """The same for tiles of one graph: all extents, how boxes lie to each other, and which parts are read of whole values."""
     anchor = {value: start for value, (start, _) in needed.rows.items()}
     extents = tuple((value, stop - start) for value, (start, stop) in needed.rows.items())
-    boxes = []
+    boxes, parts, types = [], list[tuple[ValueId, Box]](), flow.graph.types
     for phase in one.phases:
         box = needed.boxes.get(phase.id)
         if box is None:
             continue
-        near = [anchor[value] for value in (*reads_of(phase, flow.graph.types), *traverse.results(phase)) if value in anchor]
+        near = [anchor[value] for value in (*reads_of(phase, types), *traverse.results(phase)) if value in anchor]
         start, stop = box[flow.cuts[phase.id].axis]  # along the others every tile has all
         boxes.append((phase.id, stop - start, *(start - at for at in near)))
-    return extents, tuple(boxes)
+        read = zip(reads_of(phase, types), boxes_read(phase, types, flow.cuts[phase.id], box), strict=True)
+        parts += [(value, part) for value, part in read if value not in flow.follows[phase.id]]
+    return extents, tuple(boxes), tuple(parts)
 
 
 def tile_of(flow: Flow, one: Pass, needed: Demand, tile: Rows) -> Tile:
