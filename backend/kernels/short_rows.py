@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from ...typechecker.scalars import is_ordered
 from .build import used_nodes
 from .ir import FETCH, LANES, Apply, Coordinate, Form, Kernel, Step, kind_of
 from .nest import Nest
@@ -20,7 +21,7 @@ _CELLS: Final = 16
 _MASKED: Final = 4
 """Bytes of items whose vectors processors mask."""
 _MOST_ALONG: Final = 256
-"""Nodes of all vectors of a row together."""
+"""Nodes of all vectors of a row together; half as many of what is exact in any order, which a loop does as well."""
 _LONGEST: Final = 5
 _LONGEST_COMPLEX: Final = 4
 _ROWS: Final = 64
@@ -48,7 +49,8 @@ def _along(kernel: Kernel, nest: Nest, used: frozenset[int], registers: int) -> 
     if length > LANES or cells < _CELLS or any(row.step is not Step.UNIT or row.kind.bytes < _MASKED for row in moving):
         return kernel
     vectors = -(-length * max(kind_of(kernel, place).bytes for place in used) // (2 * registers))
-    return replace(kernel, length=length) if vectors * len(used) <= _MOST_ALONG else kernel
+    most = _MOST_ALONG if any(is_ordered(r.reduction or "", r.kind) for r in kernel.results) else _MOST_ALONG // 2
+    return replace(kernel, length=length) if vectors * len(used) <= most else kernel
 
 
 def _across(kernel: Kernel, nest: Nest, used: frozenset[int]) -> Kernel:
