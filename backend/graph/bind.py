@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field, replace
+from math import prod
+from typing import Final
 
 from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, Refused
@@ -37,6 +39,8 @@ from .phases import (
 from .projections import substitute
 from .registry import signature_of
 
+_ADDRESSES: Final = 1 << 63
+
 
 @dataclass(frozen=True, slots=True)
 class BoundGraph:
@@ -51,11 +55,24 @@ class BoundGraph:
 def bind(graph: Graph, sizes: Mapping[SizeVariable, int]) -> BoundGraph:
     """Put in the sizes of inputs and params.
 
-    Refused: E701 for each guard that does not hold, with the numbers substituted."""
+    Refused: E701 for each guard that does not hold, with the numbers substituted; E702 for an array without items whose other
+    axes are longer than any memory."""
     problems = [_broken(g, sizes) for g in graph.guards if _known(g, sizes) and not g.holds(sizes)]
     if problems:
         raise Refused(problems)
-    return BoundGraph(_Binder(graph, {v: number(n) for v, n in sizes.items()}).graph(), dict(sizes))
+    bound = _Binder(graph, {v: number(n) for v, n in sizes.items()}).graph()
+    for phase in traverse.all_phases(bound):
+        for value in traverse.results(phase):
+            _require_addresses(phase, bound.types[value])
+    return BoundGraph(bound, dict(sizes))
+
+
+def _require_addresses(phase: Phase, type: ArrayType) -> None:
+    """Nobody can step through an empty array whose other axes have more positions than there are addresses."""
+    shape = [size.constant for size in type.shape]
+    if 0 in shape and prod(n for n in shape if n) * type.element.kind.bytes >= _ADDRESSES:
+        shown = " ".join(map(str, type.shape))
+        raise Refused([Diagnostic(Code.E702, f"an array of shape {shown} has axes that are longer than any memory", phase.span)])
 
 
 def in_terms_of(graph: Graph, equal: Mapping[SizeVariable, Size]) -> Graph:

@@ -9,6 +9,7 @@ import pytest
 
 from rho import backend
 from rho.backend.reference import sums
+from rho.lang.diagnostics import Refused
 from rho.tests.backend.differential import checked, run_plan
 
 WORKSPACE = 24 * 1024 * 1024  # of the team, whatever the size of the operands
@@ -83,3 +84,13 @@ def test_memory_is_what_the_plan_says(program: str, arrays: int) -> None:
     planned = sum(plan.peak.values()) - sum(value.nbytes for value in inputs.values())
     assert planned <= arrays * 8 * n + WORKSPACE
     assert peak <= planned + 256 * 1024  # the interpreter's own objects
+
+
+EMPTY = ["(≢x) 4611686018427387904⍴1.5", "{4611686018427387904↑⍵+x}¨x", "1+(≢x) 4611686018427387904⍴1.5"]
+
+
+@pytest.mark.parametrize("program", EMPTY)
+def test_no_items_along_axes_longer_than_memory(program: str) -> None:
+    with pytest.raises(Refused, match="E702"):
+        last("input x : f64[n]\n" + program, x=np.zeros(0))
+    assert last("input x : f64[n]\n⍴" + program.removeprefix("1+"), x=np.zeros(0)).tolist() == [0, 4611686018427387904]
