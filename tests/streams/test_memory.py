@@ -15,8 +15,8 @@ from .programs import CASES
 from .running import loaded
 
 LIMIT = 8_000_000
-OWN = 256 * 1024
-"""What a process takes meanwhile that no plan counts: stacks of threads, objects of Python (45 to 135 kB were seen, loaded)."""
+OWN = 512 * 1024
+"""What a process takes meanwhile that no plan counts: stacks of threads, objects of Python (at most 430 kB were seen, loaded)."""
 _PEAK = """
 import sys
 from pathlib import Path
