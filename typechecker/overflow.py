@@ -3,7 +3,7 @@
 Integers wrap, which is seldom meant.  The range of u8 is its type's; i32 and i64 have one where literals, sizes, params or `idx`
 bound them, so plain data never warns, nor do the functions on bits, nor `n|e`.
 
-Neighbours: `builder.scalar` asks for every element-wise op; `folding` for exact values.
+Neighbours: `builder.scalar` asks for every element-wise op, `elaborate.reduce_scan` for sums; `folding` for exact values.
 """
 
 from __future__ import annotations
@@ -27,8 +27,7 @@ def refused(value: int, kind: Kind, span: Span) -> Diagnostic:
 
 def warned(function: str, kind: Kind, args: Sequence[Element], span: Span) -> Diagnostic | None:
     """W330 where the ranges of the operands are known and the result's is wider than its type."""
-    bounds = limits(kind)
-    if bounds is None or kind is Kind.BOOL or function not in ("add", "sub", "mul", "neg", "ipow"):
+    if limits(kind) is None or kind is Kind.BOOL or function not in ("add", "sub", "mul", "neg", "ipow"):
         return None
     ranges = [_range(element) for element in args]
     (low1, high1), (low2, high2) = ranges[0], ranges[-1]
@@ -49,7 +48,23 @@ def warned(function: str, kind: Kind, args: Sequence[Element], span: Span) -> Di
             powers = [power for power in (greatest, greatest - 1) if power >= max(low2, 0)] or [greatest]
             corners = [base**power for base in (low1, high1) for power in powers]
             low, high = min(corners), max(corners)
-    if bounds[0] <= low and high <= bounds[1]:
+    return _outside(low, high, kind, span)
+
+
+def summed(items: Element, count: int, kind: Kind, span: Span) -> tuple[Element, Diagnostic | None]:
+    """What a sum of so many integers is, and W330 as of `warned`."""
+    low, high = _range(items)
+    if low is None or high is None:
+        return Element(kind), None
+    low, high = count * low, count * high
+    warning = _outside(low, high, kind, span)
+    return Element(kind) if warning else Element(kind, low, high), warning
+
+
+def _outside(low: int, high: int, kind: Kind, span: Span) -> Diagnostic | None:
+    """W330 where not all of a range is in the type's."""
+    bounds = limits(kind)
+    if bounds is None or (bounds[0] <= low and high <= bounds[1]):
         return None
     message = f"this may be {_shown(low)} to {_shown(high)}, and {kind.value} wraps{_bounds(kind)}"
     return Diagnostic(Code.W330, message, span, Severity.WARNING, notes=(_advice(kind),))

@@ -6,6 +6,7 @@ Neighbours: `frames`; `reference.structure` (definitions).
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
@@ -113,6 +114,12 @@ def _short_rotate(phase: LibraryPhase, types: Types, otherwise: Function) -> Fun
     assert isinstance(axis, int)
     if frame_of(phase) or types.types[phase.args[1]].shape or not math.prod(types.shape(phase.args[0])):
         return None
+    return _rotated(axis)
+
+
+@cache
+def _rotated(axis: int) -> Function:
+    """Always the same one: bindings for several sizes are alike."""
     return lambda items, amount: in_order(np.concatenate(_turned(items, amount, axis), axis))
 
 
@@ -121,6 +128,11 @@ def _short_join(phase: LibraryPhase, types: Types, otherwise: Function) -> Funct
     assert isinstance(axis, int)
     if frame_of(phase) or not all(types.types[value].shape for value in phase.args):
         return None
+    return _joined(axis)
+
+
+@cache
+def _joined(axis: int) -> Function:
     return lambda *parts: in_order(np.concatenate(parts, axis))
 
 

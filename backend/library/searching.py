@@ -154,7 +154,7 @@ def interval_index(call: Call, table: NumArray, arg: NumArray) -> NumArray:
         bounds, items = keys[: len(table)], keys[len(table) :].reshape(frame)
         missing = missing_items(arg.reshape(math.prod(frame), math.prod(cell)))
         lost = None if missing is None else missing.any(axis=1).reshape(frame)
-    if bounds.dtype.kind == "f" or (bounds[1:] < bounds[:-1]).any():
+    if not is_ordered(bounds):
         bounds = np.sort(bounds)
     if lost is None and items.ndim == 1 and len(items) >= max(_MERGED, len(bounds)) and is_ordered(items):
         ends = _passed(items, bounds)

@@ -230,7 +230,7 @@ def test_searching_goes_by_the_number_of_bounds() -> None:
 
 @pytest.mark.parametrize(("bases", "rate"), [("2 4 8", 3), ("2 3 4", 11)])
 def test_powers_of_two_encode_by_shifts(bases: str, rate: int) -> None:
-    graph = bound(f"input x : i64[n]\noutput z ← {bases}⊤x\n", x=(1000,))
+    graph = bound(f"input x : i32[n]\noutput z ← {bases}⊤x\n", x=(1000,))
     only = next(phases(graph, LibraryPhase))
-    found = ns(graph, only, machine(encode__i64=line(11), encode__binary__i64=line(3)))
-    assert found == rate * 8 * (1000 + 3000 + 3)
+    found = ns(graph, only, machine(encode__i32=line(11), encode__binary__i32=line(3)))
+    assert found == rate * 4 * (1000 + 3000 + 3)

@@ -15,8 +15,8 @@ from .programs import CASES
 from .running import loaded
 
 LIMIT = 8_000_000
-OWN = 512 * 1024
-"""What a process takes meanwhile that no plan counts: stacks of threads, objects of Python (at most 430 kB were seen, loaded)."""
+OWN = 1 << 20
+"""What a process takes meanwhile that no plan counts: stacks of threads, objects of Python (at most 480 kB were seen, loaded)."""
 _PEAK = """
 import sys
 from pathlib import Path

@@ -24,3 +24,16 @@ def test_refused_exactly_where_the_result_does_not_fit(kind: str, sign: str, x: 
     text = f"({kind} {x}){sign}{kind} {y}".replace("-", "¯").replace(")¯", ")-")
     codes = [d.code for d in check(Source("<test>", text)).diagnostics]
     assert codes == ([] if low <= EXACT[sign](x, y) <= high else ["E330"]), text
+
+
+@pytest.mark.parametrize("text", ["+/10000000000⍴1000000000", "+/+/100000 100000⍴1000000000", "+⌿(⍳5000000)×⍳5000000",
+                                  "+/+/(⍳100000)∘.×⍳100000", "input u : u8[3]\n+/100000000000000000⍴⊃u"])  # fmt: skip
+def test_a_sum_of_so_many_items_of_a_range_may_not_fit(text: str) -> None:
+    assert [d.code for d in check(Source("<test>", text)).diagnostics if d.code.startswith(("E", "W33"))] == ["W330"], text
+
+
+@pytest.mark.parametrize("text", ["+/⍳3000000", "+/3 4⍴⍳12", "input x : i64[1000000]\n+/x", "input x : i32[1000000]\n+/x",
+                                  "input u : u8[1000000]\n+/u", "input b : bool[n]\n+/b", "input x : f64[9]\n+/x×1000000000000",
+                                  "+/0⍴5", "+/3 0⍴9000000000000000000"])  # fmt: skip
+def test_sums_that_fit_or_of_plain_data_are_not_warned_of(text: str) -> None:
+    assert not [d.code for d in check(Source("<test>", text)).diagnostics], text

@@ -20,7 +20,7 @@ from ..elements import Element, Kind, fits, integer_range, limits, ranged
 from ..folding import MOST_ITEMS
 from ..obligations import Obligation, Relation, SizeFact
 from ..operands import Operand, TupleOperand, Value, is_poisoned
-from ..overflow import refused
+from ..overflow import refused, summed
 from ..rules.common import is_boolean
 from ..sizes import maximum, minimum, number, product
 from ..types import ArrayType
@@ -176,10 +176,15 @@ def emit_reduce(ctx: Context, fold: ScalarFold, x: Operand, axis: int, span: Spa
     if identity_of(fold.glyph) is None and not folds.require_items(ctx, f"`{fold.glyph}/`", length, span):
         return ctx.builder.poison(span)
     element = fold.element
-    if fold.function == "add" and element.kind is Kind.I64 and is_boolean(x.type.element):
-        element = Element(Kind.I64, 0, length.constant, most=length)
-    element = _bounded(fold, x.type.element) or element
     arg = cast(ctx, x, fold.element, span)
+    if fold.function == "add" and element.kind is Kind.I64:
+        if is_boolean(x.type.element):
+            element = Element(Kind.I64, 0, length.constant, most=length)
+        elif length.constant is not None:
+            element, warning = summed(arg.type.element, length.constant, Kind.I64, span)
+            if warning is not None:
+                ctx.builder.report(warning)
+    element = _bounded(fold, x.type.element) or element
     shape = x.type.shape[:axis] + x.type.shape[axis + 1 :]
     reduced = ctx.builder.emit(lambda result: Reduce(result, fold.function, arg.value, axis), ArrayType(element, shape), span)
     compares = scalars.FUNCTIONS[fold.function].result is scalars.ResultKind.BOOL

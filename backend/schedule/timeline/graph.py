@@ -227,7 +227,7 @@ class StepGraph:
         shards.sort(key=lambda s: (s.start, s.phase, s.device))
         combines.sort(key=lambda c: (c.start, c.phase))
         transfers.sort(key=lambda t: (t.start, t.phase, t.source, t.target, t.first, t.arrive))
-        return Schedule(tuple(shards), tuple(combines), tuple(transfers))
+        return Schedule(tuple(shards), tuple(combines), tuple(dict.fromkeys(transfers)))
 
 
 def starts_in(graph: StepGraph, schedule: Schedule) -> dict[Key, int]:

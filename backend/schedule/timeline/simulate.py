@@ -61,7 +61,7 @@ class Simulation(Resources):
                 self._send_all(phase)
 
     def schedule(self) -> Schedule:
-        """What was placed, as data."""
+        """What was placed, as data; what two edges ask for at one time, one of them with ticks of its own, is sent once."""
         moved = sorted(self._transfers, key=lambda t: (t[0], t[1], t[3].source, t[3].target, t[3].low, t[3].latency))
         return Schedule(
             tuple(
@@ -69,7 +69,7 @@ class Simulation(Resources):
                 for p, d, first, stop, start, end in sorted(self._shards, key=lambda s: (s[4], s[0], s[1]))
             ),
             tuple(CombineStep(PhaseIndex(p), a, b) for p, a, b in sorted(self._combines, key=lambda c: (c[1], c[0]))),
-            tuple(transfer_of(phase, send, start, partial=partial) for start, phase, partial, send in moved),
+            tuple(dict.fromkeys(transfer_of(phase, send, start, partial=partial) for start, phase, partial, send in moved)),
             self._decisions,
         )
 
