@@ -101,12 +101,12 @@ class _Interchanging:
     def loop(self, loop: For, facts: Facts) -> Sequence[Statement]:
         try:
             nest = self.nest(loop)
-            inside = facts.within(loop)
+            cells, inside = self.cells(nest, loop), facts.within(loop)  # what is read off first, then what has to be proved
             for own in nest.loops:
                 if not is_independent(own, inside):
                     raise _NotOne
                 inside = inside.within(own)
-            made = self.interchanged(loop, nest, self.cells(nest, loop))
+            made = self.interchanged(loop, nest, cells)
         except _NotOne:
             return [replace(loop, body=self.block(loop.body, facts.within(loop)))]
         self.has_moved = True
