@@ -85,8 +85,8 @@ class _Assembler:
         chain = [member for member in members if isinstance(member, Structured)]
         if len(chain) == len(members):
             return Chain(tuple(chain), step.results, step.overwrite)
-        group = as_map(members, step.results)
-        dying = [value for value in traverse.uses(group) if value in frees and value not in shared_buffers(self.phases.values())]
+        group, shared = as_map(members, step.results), shared_buffers(self.phases.values())
+        dying = [value for value in traverse.uses(group) if value in frees and value not in shared]
         return Inside(group, self.words(steps_apart(members, step.results, dying, self.types)))
 
     def loop(self, phase: Loop, step: LoopStep) -> tuple[Word, ...]:

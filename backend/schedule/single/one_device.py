@@ -211,8 +211,8 @@ class _Planner:
         return RowsStep(unit.ids, traverse.results(phase), overwrite), rounded(rows_workspace(phase, self.numbers.cap))
 
     def group(self, unit: GroupUnit, dying: Sequence[ValueId]) -> tuple[Step, int]:
-        """The step of a group of neighbours, and what its members one by one need beside operands and results; as one they need
-        no more than a member does, which the planned steps of `apart` do not show where operands die among them."""
+        """The step of a group of neighbours, and what its members one by one need beside operands and results.  `dying`: operands
+        that they may write over.  As one kernel they need no more than a member does by itself."""
         results = unit.phase.results
         beside = sum(rounded(self.numbers.bytes(self.graph.types[value])) for value in (*results, *dying))
         needed = peak_of(self.units(unit.members, dying, results, ())) - beside
