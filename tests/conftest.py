@@ -1,4 +1,4 @@
-"""Tests keep no verdicts or kernels in the user's cache and draw the same examples each time (HYPOTHESIS_PROFILE=search: new).
+"""Tests keep no verdicts or kernels in the user's cache, and what they draw follows from the commit (`share`, hypothesis too).
 
 A stage of a planner that fails is left out for users and an error here (RHO_STAGES).  The large tables (HALVED) are half of what
 tests take: the gate draws half of their cases (`share.is_drawn`).  Processes that tests start find their modules
@@ -7,11 +7,13 @@ compiled (`__pycache__`), whatever the shell that started the tests says: readin
 import os
 import signal
 import sys
+from collections.abc import Generator
 from typing import Any
 
+import pluggy
 import pytest
-from hypothesis import HealthCheck, settings
-from share import is_drawn
+from hypothesis import HealthCheck, is_hypothesis_test, seed, settings
+from share import SEED, SHARE, again, is_drawn
 
 os.environ["RHO_VERDICTS"] = "off"
 os.environ["RHO_KERNEL_CACHE"] = "off"
@@ -21,10 +23,8 @@ sys.dont_write_bytecode = False
 for size in ("COLUMNS", "LINES"):  # pytest-xdist sets them in its workers; terminals of tests have sizes of their own
     os.environ.pop(size, None)
 # A busy machine is slow: no test fails for the time it took.
-UNTIMED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
-settings.register_profile("gate", derandomize=True, **UNTIMED)
-settings.register_profile("search", **UNTIMED)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "gate"))
+settings.register_profile("gate", database=None, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("gate")
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in background jobs of a shell; tests interrupt themselves
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -43,7 +43,24 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return WorkStealingScheduling(config, log)
 
 
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Also where `-q` leaves pytest's own header out."""
+    if terminal := session.config.pluginmanager.get_plugin("terminalreporter"):
+        terminal.write_line(f"draws of RHO_SEED={SEED}, RHO_SHARE={SHARE:g}")
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pluggy.Result[pytest.TestReport]]:
+    """Who reads of a failure finds the command that draws the same cases again."""
+    report = (yield).get_result()
+    if report.failed:
+        report.sections.append(("Run it again", again(item.nodeid)))
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    for item in items:
+        if isinstance(item, pytest.Function) and is_hypothesis_test(item.function):
+            seed(SEED)(item.function)
     named = any("::" in argument for argument in config.args)  # who names a test wants it
     left = [item for item in items if not named and item.nodeid.startswith(HALVED) and hasattr(item, "callspec")]
     dropped = {item.nodeid for item in left if not is_drawn(item.nodeid)}

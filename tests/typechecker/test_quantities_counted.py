@@ -1,6 +1,6 @@
 """Counted reads lie within the grades: on random programs, for all sizes 0 to 3.
 
-`RHO_SHARE=1 HYPOTHESIS_PROFILE=search pytest tests/typechecker/test_quantities_counted.py` looks at new ones, ten times as many.
+`RHO_SHARE=1 pytest tests/typechecker/test_quantities_counted.py` looks at ten times as many.
 """
 
 from __future__ import annotations
