@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from rho.backend.graph.passes.contractions.tree import best_tree
 from rho.backend.graph.phases import LibraryPhase, Structured, ValueId
 from rho.backend.graph.traverse import all_phases, results
 from rho.backend.graph.verify import verify
-from rho.tests.backend.differential import checked, run_both
+from rho.tests.backend.differential import checked, run_both, run_plan
 from rho.typechecker.elements import Kind
 
 DECLARED = "input A : {k}[a b]\ninput B : {k}[b c]\ninput C : {k}[c d]\ninput D : {k}[d e]\ninput v : {k}[c]\ninput w : {k}[a]\n"
@@ -144,3 +145,32 @@ def test_another_order_is_offered() -> None:
     (note,) = backend.load(core, given, {}).graph.rewritten
     assert note.rule == "offer" and "fewer operations" in note.says
     assert not run_both(core, {"A": given["A"][:3], "v": given["v"], "w": given["w"]})
+
+
+REPEATED: dict[str, Callable[..., Any]] = {
+    "+/+/(m n)⍴(y+.×y)×y": lambda n, m, A, x, y: m * (y @ y) * y.sum(),
+    "A+.×+⌿(7 m)⍴x": lambda n, m, A, x, y: A @ (7 * x),
+    "(+⌿(5 n)⍴y)+.×A": lambda n, m, A, x, y: (5 * y) @ A,
+    "A+.×+⌿9⌿(1 m)⍴x": lambda n, m, A, x, y: A @ (9 * x),
+    "x×+⌿(7 m)⍴x": lambda n, m, A, x, y: 7 * x * x,
+    "y+.×A+.×+⌿(n m)⍴x": lambda n, m, A, x, y: n * (y @ A @ x),
+    "+/+⌿(m n m)⍴(y+.×A)×⍤1⊢A": lambda n, m, A, x, y: m * ((y @ A) * A).sum(1),
+    "(+/+⌿(m n m)⍴A+.×(⍉A)+.×A)×y": lambda n, m, A, x, y: m * (A @ A.T @ A).sum(1) * y,
+    "{⍵+A+.×+⌿(m m)⍴x}⍣2⊢y": lambda n, m, A, x, y: y + 2 * (A @ (m * x)),
+}
+
+
+@pytest.mark.parametrize("shape", [(3, 4), (1, 5), (4, 1), (0, 2), (2, 0), (30, 20)])
+@pytest.mark.parametrize("kind", ["f64", "f32", "i64", "c128"])
+def test_sums_of_repeated_rows_count_them(kind: str, shape: tuple[int, int]) -> None:
+    """An index that no operand has still has an extent: the sum along it is a multiplication."""
+    n, m = shape
+    rng = np.random.default_rng(n + m)
+    dtype = inputs(kind)["A"].dtype
+    A, x, y = (rng.integers(-3, 4, one).astype(dtype) for one in ((n, m), m, n))
+    declared = f"input A : {kind}[n m]\ninput x : {kind}[m]\ninput y : {kind}[n]\nn ← ≢y\nm ← ≢x\n"
+    for text, meaning in REPEATED.items():
+        core = checked(declared + f"output r ← {text}")
+        assert core is not None, text
+        made = run_plan(core, {"A": A, "x": x, "y": y}).outputs["r"].value
+        assert np.array_equal(made, meaning(n, m, A, x, y)), text

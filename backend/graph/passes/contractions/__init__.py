@@ -22,6 +22,7 @@ from .phases import Making
 from .tree import best_tree
 from .wording import written
 
+_LARGEST: Final = (1 << 63) - 1
 WORTH: Final = 0.75
 """The share of the multiplications that is left, at most, where the order is changed."""
 OFFERED: Final = 2
@@ -89,7 +90,7 @@ class _Regrouping:
 
     def regrouped(self, region: Region, value: ValueId) -> list[Phase] | None:
         """The region in the best order; None if that saves little."""
-        if len(region.members) < 2 or len(region.operands) < 2 or 0 in region.sizes.values():
+        if len(region.members) < 2 or len(region.operands) < 2 or 0 in region.sizes.values() or region.repetitions > _LARGEST:
             return None
         tree = best_tree(region)
         if tree.cost[0] > WORTH * region.cost:

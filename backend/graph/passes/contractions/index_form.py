@@ -17,6 +17,7 @@ from typing import Final
 
 from .....lang.records import dataclass
 from .....typechecker.elements import Kind
+from .....typechecker.sizes import Size
 from ... import traverse
 from ...cells import frame_of
 from ...phases import Affine, ApplyNode, AxisKind, LibraryPhase, Phase, Read, ReadNode, Structured, ValueId
@@ -37,7 +38,9 @@ class Operand:
 
 @dataclass(slots=True)
 class Region:
-    """`result`: the indices of what it makes; all others are summed over.  `cost`: multiplications as it is written."""
+    """`result`: the indices of what it makes; all others are summed over.  `cost`: multiplications as it is written.
+
+    An index has its extent in `sizes` whether or not an operand has it: of one that none has, every term is the same."""
 
     kind: Kind
     result: tuple[Index, ...]
@@ -45,6 +48,12 @@ class Region:
     operands: list[Operand] = field(default_factory=list)
     members: list[Phase] = field(default_factory=list)
     cost: int = 0
+
+    @property
+    def repetitions(self) -> int:
+        """How often the sum over the operands' indices is repeated: the extents of summed indices that no operand has."""
+        read = {index for operand in self.operands for index in operand.indices}
+        return prod(size for index, size in self.sizes.items() if index not in read and index not in self.result)
 
     @property
     def contracts(self) -> bool:
@@ -75,7 +84,8 @@ def is_member(phase: Phase, kind_of: Mapping[ValueId, Kind], shapes: Mapping[Val
             values = (*(read.value for read in phase.reads), *(result.value for result in phase.results))
             if len(phase.results) != 1 or not phase.reads or not all(value in shapes for value in values):
                 return False
-            plain = all(_indices(phase, read) is not None for read in phase.reads)
+            plain = all(size.constant is not None for size in traverse.axis_sizes(phase.axes))
+            plain = plain and all(_indices(phase, read) is not None for read in phase.reads)
             return plain and _one_kind(values, kind_of) and _multiplies(phase)
         case _:
             return False
@@ -140,8 +150,8 @@ def _opened(region: Region, phase: Phase, indices: tuple[Index, ...], block: Blo
     names = list(indices)
     if phase.axes and phase.axes[-1].kind is AxisKind.REDUCE:
         names.append(len(region.sizes))
-        region.sizes[names[-1]] = phase.axes[-1].size.constant or 0
-    points = prod(size.constant or 0 for size in traverse.axis_sizes(phase.axes))
+        region.sizes[names[-1]] = _number(phase.axes[-1].size)
+    points = prod(map(_number, traverse.axis_sizes(phase.axes)))
     region.cost += points if len(phase.body) > 1 or (phase.axes[-1:] and phase.axes[-1].kind is AxisKind.REDUCE) else 0
     made: list[Operand] = []
     for node in _factors(phase):
@@ -149,6 +159,11 @@ def _opened(region: Region, phase: Phase, indices: tuple[Index, ...], block: Blo
         assert axes is not None
         made.append(Operand(phase.reads[node.index].value, tuple(names[axis] for axis in axes)))
     return made
+
+
+def _number(size: Size) -> int:
+    assert size.constant is not None
+    return size.constant
 
 
 def _factors(phase: Structured) -> list[ReadNode]:

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from math import prod
+from typing import Final
 
-from .....typechecker.elements import Element
+from .....typechecker.elements import Element, Kind
 from .....typechecker.sizes import Size, number
 from .....typechecker.types import ArrayType
 from ...phases import (
@@ -26,6 +27,7 @@ from ...phases import (
     ReadNode,
     Reshaped,
     Result,
+    SizeNode,
     Structured,
     ValueId,
 )
@@ -34,6 +36,9 @@ from ...registry import signature_of
 from ...traverse import all_phases
 from .index_form import Index, Operand, Region
 from .tree import Part, Tree
+
+RESULT: Final = -1
+"""Stands for what a region makes, where operands have their numbers."""
 
 
 class Making:
@@ -45,22 +50,33 @@ class Making:
         self.last_phase = max((phase.id for phase in all_phases(graph)), default=0)
         self.made: list[Phase] = []
         self.region: Region
+        self.repeated: int | None = None
         self.root: Phase
         self.target: tuple[ValueId, tuple[Index, ...]]
 
     def phases(self, region: Region, tree: Tree, value: ValueId, root: Phase) -> list[Phase]:
         self.made, self.region, self.root = [], region, root
         wanted = frozenset(region.result)
+        self.repeated = self.smallest() if region.repetitions != 1 else None
         found = self.part(tree.part, wanted, frozenset())
+        if self.repeated == RESULT:
+            found = self.times(found, region.repetitions)
         self.view(found, region.result, value)
         return self.made
+
+    def smallest(self) -> int:
+        """The operand with the fewest items, or `RESULT` if that has fewer: what a number multiplies with the least work."""
+        parts = {place: set(operand.indices) for place, operand in enumerate(self.region.operands)}
+        parts[RESULT] = set(self.region.result).intersection(set().union(*parts.values()))
+        return min(parts, key=lambda place: prod(self.region.sizes[index] for index in parts[place]))
 
     # ------------------------------------------------------------------------------------- parts of a tree
 
     def part(self, part: Part, result: frozenset[Index], others: frozenset[Index]) -> Operand:
         """What a part makes; `others`: the indices of what it is multiplied with later."""
         if isinstance(part, int):
-            return self.summed(self.region.operands[part], result | others)
+            summed = self.summed(self.region.operands[part], result | others)
+            return self.times(summed, self.region.repetitions) if part == self.repeated else summed
         left, right = part
         first = self.part(left, result, others | self.all_of(right))
         second = self.part(right, result, others | self.all_of(left))
@@ -186,6 +202,19 @@ class Making:
         results = (Result(made, len(body) - 1, reduction),)
         self.made.append(Structured(self.id(), self.root.span, axes, tuple(reads), tuple(body), results))
         return Operand(made, result)
+
+    def times(self, operand: Operand, count: int) -> Operand:
+        """The operand multiplied by a whole number."""
+        kind, shape = self.region.kind, self.type(operand.value).shape
+        body: list[Node] = [ReadNode(0, kind), SizeNode(number(count))]
+        if kind is not Kind.I64:
+            body.append(ApplyNode("convert", (1,), kind))
+        body.append(ApplyNode("mul", (0, len(body) - 1), kind))
+        made = self.value(shape)
+        axes = tuple(Axis(size, AxisKind.PARALLEL) for size in shape)
+        reads = (Read(operand.value, Projection(())),)
+        self.made.append(Structured(self.id(), self.root.span, axes, reads, tuple(body), (Result(made, len(body) - 1, None),)))
+        return Operand(made, operand.indices)
 
     def contracted(
         self, first: Operand, second: Operand, batch: tuple[Index, ...], left: tuple[Index, ...], right: tuple[Index, ...]

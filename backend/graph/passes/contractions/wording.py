@@ -31,7 +31,7 @@ class _Words:
 def written(region: Region, tree: Tree, names: Mapping[ValueId, str]) -> str | None:
     """See the module.  A name must stand for one value."""
     shared = Counter(names.values())
-    if any(shared[names.get(operand.value, "")] != 1 for operand in region.operands):
+    if region.repetitions != 1 or any(shared[names.get(operand.value, "")] != 1 for operand in region.operands):
         return None
     found = _part(tree.part, region, names, frozenset(region.result))
     turned = None if found is None else _turned(found, region.result)
