@@ -13,6 +13,7 @@ from ..lang.source import Source
 from .core_blocks import Core
 from .display import show_type
 from .elaborate.environment import FunctionValue, Module, OperatorValue
+from .elaborate.valence import drops_left
 from .elaborate.programs import Elaborated, elaborate
 from .elaborate.sites import Memory, Reach
 from .operands import Operand, TupleOperand, Value, leaves
@@ -55,6 +56,10 @@ class CheckResult:
         """How many axes the top-level values have."""
         entries = self.elaborated.names.items()
         return {name: len(entry.type.shape) for name, entry in entries if isinstance(entry, Operand) and not entry.poisoned}
+
+    def drops_left(self, name: str) -> bool:
+        """Is it a top-level function that drops a left argument?"""
+        return drops_left(self.elaborated.names.get(name))
 
     @property
     def last(self) -> str | None:

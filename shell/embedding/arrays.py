@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...backend.run.files.arrow import Column, columns_of, items_of, offers_arrow, padded_texts
+from ...backend.run.files.moments import from_numpy
 from ...backend.run.files.trouble import missing_package
 from ...backend.run.values import kind_of_dtype
 from ...lang.reading_clauses import AS_WRITTEN, Form, Reading
@@ -32,7 +33,7 @@ def as_array(value: object, what: str, reading: Reading = AS_WRITTEN) -> tuple[n
     elif offers_arrow(value) and not isinstance(getattr(value, "dtype", None), np.dtype):
         array = _from_arrow(value, what, reading)
     elif hasattr(value, "__array__") or hasattr(value, "__array_interface__") or isinstance(value, (int, float, complex, bool)):
-        array = np.asarray(value)
+        array = _as_numpy_takes_it(value, what)
     elif hasattr(value, "__dlpack__"):
         array = _from_dlpack(value, what)
     else:
@@ -62,7 +63,7 @@ def _filled(array: np.ma.MaskedArray[Any, Any], what: str, reading: Reading) -> 
         return np.asarray(array.data)
     if array.ndim != 1:
         raise TypeError(f"{what} has masked items; fill them with `.filled(…)`")
-    items: np.ndarray[Any, Any] = items_of(Column(what, np.asarray(array.data), ~np.ma.getmaskarray(array)), reading)
+    items: np.ndarray[Any, Any] = items_of(Column("", np.asarray(array.data), ~np.ma.getmaskarray(array)), reading)
     return items
 
 
@@ -76,7 +77,7 @@ def _from_arrow(value: object, what: str, reading: Reading) -> np.ndarray[Any, A
     except ImportError:
         if not hasattr(value, "__array__"):
             raise missing_package("parquet", "pyarrow") from None
-        return np.asarray(value)
+        return _as_numpy_takes_it(value, what)
     items: list[np.ndarray[Any, Any]] = [items_of(column, reading) for column in columns]
     if not is_table:
         return items[0]
@@ -86,13 +87,19 @@ def _from_arrow(value: object, what: str, reading: Reading) -> np.ndarray[Any, A
     return np.stack(items, axis=1) if items else np.zeros((0, 0))
 
 
+def _as_numpy_takes_it(value: Any, what: str) -> np.ndarray[Any, Any]:
+    """The array; TypeError where missing items, which are no NaN of a NumPy dtype, would become one."""
+    of_numpy = isinstance(getattr(value, "dtype", np.dtype(float)), np.dtype)
+    if not of_numpy and hasattr(value, "isna") and np.asarray(value.isna()).any():
+        raise TypeError(f"{what} has missing items; fill them before (pandas `fillna`)")
+    return np.asarray(value)
+
+
 def _of_rows(array: np.ndarray[Any, Any], what: str, reading: Reading) -> np.ndarray[Any, Any]:
     """Texts as rows of characters; dates and times as numbers.  Others stay."""
     if array.dtype.kind == "M":
-        form = Form.DATE if np.datetime_data(array.dtype)[0] in ("D", "W", "M", "Y") else Form.TIME
-        items = array.reshape(-1).astype("M8[D]" if form is Form.DATE else "M8[us]")
-        days: np.ndarray[Any, Any] = items_of(Column(what, items.view("int64"), ~np.isnat(items), form), reading)
-        return days.reshape(array.shape)
+        counts: np.ndarray[Any, Any] = items_of(Column("", *from_numpy(array.reshape(-1))), reading)
+        return counts.reshape(array.shape)
     texts = [text for text in array.reshape(-1).tolist() if isinstance(text, str)] if array.dtype.kind in "UO" else []
     if array.dtype.kind not in "UO" or len(texts) != array.size:
         return array
@@ -112,6 +119,19 @@ def _from_items(value: object, what: str) -> np.ndarray[Any, Any]:
         array = np.asarray(value)
     except (ValueError, OverflowError) as error:
         raise TypeError(f"{what} is not a rectangular array: {error}") from None
-    if array.dtype == object and not all(isinstance(item, str) for item in array.flat):
-        raise TypeError(f"{what} is a {type(value).__name__}, not an array of numbers or text")
-    return array
+    if array.dtype.kind not in "OU" and not _may_have_rounded(array):
+        return array
+    items = np.asarray(value, object)
+    for item in items.flat:
+        if isinstance(item, (int, np.integer)) and not np.iinfo(np.int64).min <= item <= np.iinfo(np.int64).max:
+            raise TypeError(f"{what} holds {item}, which is beyond i64")
+    if array.dtype.kind in "OU":
+        if not all(isinstance(item, str) for item in items.flat):
+            raise TypeError(f"{what} is a {type(value).__name__}, not an array of numbers or text")
+        return array
+    return items.astype(np.int64) if all(isinstance(item, (int, np.integer)) for item in items.flat) else array
+
+
+def _may_have_rounded(array: np.ndarray[Any, Any]) -> bool:
+    """Are there floats which NumPy may have rounded integers to?"""
+    return array.dtype.kind in "fc" and bool((np.abs(array) >= 2**53).any())

@@ -19,6 +19,7 @@ from ...backend.run.cpu.kinds import NumArray
 from ...backend.run.files.trouble import FileTrouble
 from ...backend.run.native.program import OTHER
 from ...backend.run.prepared import Links, PreparedPlan, Runs, no_call
+from ...backend.run.values import NUMPY_NAMES
 from ...backend.schedule.single.one_device import HOME
 from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, Rejected, RhoError
@@ -36,7 +37,8 @@ MOST_KEPT: Final = 256
 _NAME: Final = "<rho.compile>"
 _CALLED: Final = ("the argument", "the left argument", "the right argument")
 
-_NUMBERS: Final = "biufc"
+_STORED: Final = frozenset(np.dtype(NUMPY_NAMES[kind]) for kind in Kind if kind is not Kind.CHAR)
+"""Arrays of these are taken as they are; all others are converted at every call, for their values may be refused."""
 _NAMES: Final = ((), (RIGHT,), (LEFT, RIGHT))
 
 Type: TypeAlias = tuple[Kind, tuple[int, ...]]
@@ -62,14 +64,15 @@ class _Ready(Runs):
 
 
 class Function:
-    """A compiled Rho function.  Call it with one argument (monadic) or two (left, right).
+    """A compiled Rho function.  Call it with one argument (monadic) or two (left, right).  It can be pickled and copied.
 
-    Raises `rho.Rejected` where the types do not fit (a TypeError for values that are not arrays), `rho.RunFailed` where a
-    run-time check fails; both carry `.diagnostics`."""
+    Raises `rho.Rejected` where the types do not fit (a TypeError for values that are not arrays, and for two arguments of a
+    function without `⍺`), `rho.RunFailed` where a run-time check fails; both carry `.diagnostics`."""
 
-    def __init__(self, text: str, session: Session) -> None:
+    def __init__(self, text: str, session: Session, *, drops_left: bool = False) -> None:
         self.text = text
         self._session = session
+        self._drops_left = drops_left
         self._lock = threading.Lock()
         self._ready: dict[Key, _Ready] = {}
         self._latest: Callable[..., Any] = no_call
@@ -78,6 +81,10 @@ class Function:
 
     def __repr__(self) -> str:
         return f"rho.compile({self.text!r})"
+
+    def __reduce__(self) -> tuple[Callable[[str, Session], Function], tuple[str, Session]]:
+        """Pickled and copied as its text and session; what has been prepared is prepared again."""
+        return compile_text, (self.text, self._session)
 
     def __call__(self, *arguments: object) -> Any:
         try:
@@ -90,9 +97,10 @@ class Function:
         """A call that is not like the one before it."""
         if not 1 <= len(arguments) <= 2:
             raise TypeError(f"a Rho function takes one argument or two, not {len(arguments)}")
+        self._require_left(len(arguments))
         arrays = [
             argument
-            if type(argument) is np.ndarray and argument.dtype.kind in _NUMBERS
+            if type(argument) is np.ndarray and argument.dtype in _STORED
             else _given(argument, _CALLED[len(arguments) - 1 + place])
             for place, argument in enumerate(arguments)
         ]
@@ -102,11 +110,16 @@ class Function:
         self._latest = ready.links.latest
         return found
 
+    def _require_left(self, given: int) -> None:
+        if given == 2 and self._drops_left:
+            raise TypeError("the function takes one argument, not 2: it has no `⍺`, which stands for the first of two")
+
     def result_type(self, *types: str) -> str:
         """The result's type for one or two arguments of types such as `"f64[10 2]"`; sizes may be names.  TypeError: other
         numbers of types."""
         if not 1 <= len(types) <= 2:
             raise TypeError(f"a Rho function takes one argument or two: give the type of each, not {len(types)} types")
+        self._require_left(len(types))
         checked = _accepted(self._session, self._own, self._program(types, None))
         return checked.types[RESULT]
 
@@ -171,7 +184,7 @@ def compile_text(text: str, session: Session | None = None) -> Function:
         found = checked.types.get(FUNCTION, "nothing")
         hint = "put braces around it and use ⍵: {…⍵…}"
         raise Rejected([Diagnostic(Code.E134, f"a function is wanted; this is {found}", Span(_NAME, 0, 0), notes=(hint,))])
-    return Function(text, session)
+    return Function(text, session, drops_left=checked.result is not None and checked.result.drops_left(FUNCTION))
 
 
 def _statements(text: str) -> list[str]:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ...backend.run.files.trouble import FileTrouble
 from ...lang.lexer import NAME
 from ...lang.primitives import ELEMENT_NAMES, RESERVED_WORDS
 from ...lang.source import Span
@@ -34,6 +35,8 @@ def bind(workspace: Workspace, name: str, value: object) -> None:
         given, kind = as_array(value, f"`{name}`")
     except TypeError as error:
         raise UsageError(str(error)) from None
+    except FileTrouble as trouble:
+        raise UsageError(f"`{name}` {trouble.message}", " ".join(trouble.notes)) from None
     array = np.array(given, copy=True, order="C")
     state = workspace.state
     shape = " ".join(map(str, array.shape))

@@ -193,7 +193,10 @@ def declared(ctx: Context, node: TypeExpression, names: Names) -> DeclaredType |
         if size is None:
             return None
         shape.append(size)
-    if node.element.name == "perm" and not shape and element.below is not None:
+    if node.element.name == "perm" and element.below is not None:
+        if shape:
+            ctx.error(Code.E011, "`perm<n>` is a vector of n items already", node.span, notes=("write it without brackets",))
+            return None
         return ArrayType(element, (element.below,), True)
     return ArrayType(element, tuple(shape))
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from ....lang.codes import Code
 from ....lang.reading_clauses import Form, Reading
+from .moments import DAY, MICROSECONDS, PARTS, multiplied
 from .trouble import FileTrouble, damaged, disagrees, first_line
 
 _WIDENED: Final = {
@@ -23,9 +24,7 @@ _WIDENED: Final = {
 }  # fmt: skip
 """What numbers of a type of Arrow's are taken as."""
 _TEXTS: Final = frozenset({"string", "large_string", "string_view"})
-_TICKS: Final = {"s": 1_000_000, "ms": 1_000, "us": 1}
-"""Microseconds of a unit; of nanoseconds there are a thousand to one."""
-_DAY: Final = 86_400_000_000
+_DAY_OF_MILLISECONDS: Final = 86_400_000
 _MOST: Final = 2**63
 
 
@@ -44,7 +43,7 @@ class Column:
 
 
 def offers_arrow(value: object) -> bool:
-    return hasattr(value, "__arrow_c_stream__") or hasattr(value, "__arrow_c_array__")
+    return any(hasattr(value, name) for name in ("__arrow_c_stream__", "__arrow_c_array__", "__arrow_array__"))
 
 
 def columns_of(value: Any) -> tuple[list[Column], bool]:
@@ -75,11 +74,13 @@ def column_of(name: str, found: Any) -> Column:
     if told == "null":
         return Column(name, np.zeros(len(present)), present)
     if pyarrow.types.is_date(type):
-        days = _plain(found.cast(pyarrow.date32()).cast(pyarrow.int32()))
-        return Column(name, days.astype("int64"), present, Form.DATE)
+        if pyarrow.types.is_date64(type):
+            return Column(name, _plain(found.cast(pyarrow.int64())) // _DAY_OF_MILLISECONDS, present, Form.DATE)
+        return Column(name, _plain(found.cast(pyarrow.int32())).astype("int64"), present, Form.DATE)
     if pyarrow.types.is_timestamp(type):
         ticks = _plain(found.cast(pyarrow.int64()))
-        return Column(name, ticks // 1000 if type.unit == "ns" else ticks * _TICKS[type.unit], present, Form.TIME)
+        times = ticks // PARTS["ns"] if type.unit == "ns" else multiplied(ticks, MICROSECONDS[type.unit], Form.TIME)
+        return Column(name, times, present, Form.TIME)
     if told not in _WIDENED:
         raise disagrees(f"has{of} items of Arrow's type `{told}`, which no element type stores")
     values = _plain(found).astype(_WIDENED[told])
@@ -102,14 +103,15 @@ def items_of(column: Column, reading: Reading) -> Any:
     values = column.values
     if reading.form is not Form.ITEM and column.form is not reading.form:
         if column.form not in (Form.DATE, Form.TIME):
-            raise disagrees(f"holds no dates or times in column `{column.name}`")
-        values = values * _DAY if reading.form is Form.TIME else values // _DAY
+            raise disagrees("holds no dates or times" + (f" in column `{column.name}`" if column.name else ""))
+        values = multiplied(values, DAY, Form.TIME) if reading.form is Form.TIME else values // DAY
     if not column.missing:
         return values
     if reading.missing is None:
         elsewhere = "or fill them before (pandas `fillna`, polars and pyarrow `fill_null`)"
         items = "1 missing item" if column.missing == 1 else f"{column.missing} missing items"
-        raise damaged(f"has {items}, the first at {int((~column.present).argmax())}",
+        of = f" of column `{column.name}`" if column.name else ""
+        raise damaged(f"has {items}, the first at {int((~column.present).argmax())}{of}",
                       "say what stands for them: `missing 0` in its `input`, " + elsewhere)  # fmt: skip
     filling = reading.missing
     if isinstance(filling, str):

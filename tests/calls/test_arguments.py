@@ -1,0 +1,191 @@
+"""What the arguments of a call may be: each value is looked at in every call, whatever calls before it were given."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import copy
+import multiprocessing
+import pickle
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rho
+
+MOST = 2**63 - 1
+CALLS = 12
+"""Beyond those after which a call is one of native code."""
+
+
+def _strided(items: list[int]) -> Any:
+    return np.repeat(np.array(items, np.uint64), 2)[::2]
+
+
+@pytest.mark.parametrize("make", [
+    lambda items: np.array(items, np.uint64), lambda items: np.array(items, ">u8"), _strided,
+    lambda items: np.array(items, np.uint64).reshape(2, 1), lambda items: np.array(items[0], np.uint64), list,
+    lambda items: np.uint64(items[0]), lambda items: int(items[0]), lambda items: [np.uint64(item) for item in items],
+])  # fmt: skip
+def test_integers_beyond_64_bits_are_refused_in_every_call(make: Any) -> None:
+    function = rho.compile("{⍵+0}")
+    for _ in range(CALLS):
+        good = function(make([MOST, 5]))
+        assert good.dtype == np.int64 and good.reshape(-1)[0] == MOST
+        for bad in (MOST + 1, 2**64 - 1):
+            with pytest.raises(TypeError, match=f"the argument holds {bad}, which is beyond i64"):
+                function(make([bad, 5]))
+
+
+@pytest.mark.parametrize("items", [[2**63, 1], [1, 2**63], [[1, 2], [-(2**63) - 1, 0]], [2**64, 1.5], [1j, 2**63], [2**200]])
+def test_lists_are_not_rounded_to_floats(items: Any) -> None:
+    with pytest.raises(TypeError, match="beyond i64"):
+        rho.compile("{⍵}")(items)
+
+
+def test_lists_of_integers_of_numpy_stay_exact() -> None:
+    assert rho.compile("{⍵}")([np.uint64(2**53 + 1), -1]).tolist() == [2**53 + 1, -1]
+    assert rho.compile("{⍵}")([1e300, 2.5]).tolist() == [1e300, 2.5]
+
+
+@pytest.mark.parametrize("items", [[1, "a"], ["a", 1.5], [["a"], [True]], [1, None], [1.5, None]])
+def test_lists_of_numbers_and_texts_are_neither(items: Any) -> None:
+    with pytest.raises(TypeError, match="is a list, not an array of numbers or text"):
+        rho.compile("{⍵}")(items)
+
+
+@pytest.mark.parametrize("text", [
+    "{⍵+1}", "f ← {⍵+1}\nf", "{⍵+1}¨", "{⍵+1}⍤1", "⍉{⍵+1}", "({⍵+1}+{⍵×2})", "{⍵+1}⍨", "{⍵}⍣2", "{⍵}∘≢", "{⍵+1}⍥≢", "{{⍺+⍵}/⍵}",
+    "+⍤{⍵}", "{⍺+⍵}⍛{⍵}",
+])  # fmt: skip
+def test_an_argument_too_many_is_refused(text: str) -> None:
+    function = rho.compile(text)
+    for _ in range(2):
+        with pytest.raises(TypeError, match="the function takes one argument, not 2"):
+            function([1, 2], [3, 4])
+    with pytest.raises(TypeError, match="takes one argument, not 2"):
+        function.result_type("i64", "i64")
+
+
+@pytest.mark.parametrize("text", ["{⍺+⍵}", "⊢", "⊣", "{⍺}", "({⍵+1}+⊣)", "{⍺←1 ⋄ ⍺+⍵}", "f ← {{⍺}⍨⍵}\n+∘{⍵}", "{⍵}⍛+", "⌽⍤+"])
+def test_functions_of_two_arguments_take_two(text: str) -> None:
+    assert rho.compile(text)([1, 2], [3, 4]).shape == (2,)
+
+
+def test_functions_are_pickled_and_copied() -> None:
+    scaled = rho.compile("half ← {⍵÷2}\n{⍺×half ⍵}")
+    assert scaled(3, [2.0, 4]).tolist() == [3, 6]
+    for again in (pickle.loads(pickle.dumps(scaled)), copy.copy(scaled), copy.deepcopy({"f": scaled})["f"]):
+        assert again is not scaled and again(3, [2.0, 4]).tolist() == [3, 6] and repr(again) == repr(scaled)
+
+
+def test_functions_go_to_other_processes() -> None:
+    with concurrent.futures.ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        assert list(pool.map(rho.compile("{⍵×⍵}"), [2, 3])) == [4, 9]
+
+
+def test_ranges_of_inputs_are_looked_at_in_every_run(tmp_path: Path) -> None:
+    (tmp_path / "p.rho").write_text("input x : int<0..9>[n]\ninput p : perm<n>\noutput y ← x[p]\n", encoding="utf-8")
+    program = rho.load(tmp_path / "p.rho")
+    for _ in range(CALLS):
+        assert program.run(x=[5, 9], p=[1, 0])["y"].tolist() == [9, 5]
+        for wrong in ({"x": [5, 10], "p": [1, 0]}, {"x": [5, 9], "p": [1, 1]}, {"x": [5, 9], "p": [2, 0]}):
+            with pytest.raises(rho.Refused):
+                program.run(**wrong)
+
+
+def test_a_permutation_with_axes_is_no_quiet_index() -> None:
+    with pytest.raises(rho.Rejected) as caught:
+        rho.compile("f : perm<n>[n] → i64[n]\nf ← {⍵+0}\nf")
+    assert "`perm<n>` is a vector of n items already" in [one.message for one in caught.value.diagnostics]
+
+
+class _Missing:
+    """A column of a library that has a missing item of its own, and gives NumPy NaN for it."""
+
+    dtype = "Int64"
+
+    def isna(self) -> Any:
+        return np.array([False, True])
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return np.array([1.0, np.nan])
+
+
+class _MissingForArrow(_Missing):
+    def __arrow_array__(self, type: Any = None) -> Any:
+        import pyarrow
+
+        return pyarrow.array([1, None])
+
+
+def test_missing_items_of_columns_are_no_nan(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="the argument has missing items"):
+        rho.compile("{⍵}")(_Missing())
+    pytest.importorskip("pyarrow")
+    with pytest.raises(TypeError, match="the argument has 1 missing item, the first at 1\n"):
+        rho.compile("{⍵}")(_MissingForArrow())
+    (tmp_path / "p.rho").write_text('input x : f64[n] ← "x.csv:x" missing 7\noutput x\n', encoding="utf-8")
+    assert rho.load(tmp_path / "p.rho").run(x=_MissingForArrow())["x"].tolist() == [1, 7]
+
+
+def test_a_missing_item_of_a_table_names_its_column() -> None:
+    pa: Any = pytest.importorskip("pyarrow")
+    with pytest.raises(TypeError, match="has 1 missing item, the first at 0 of column `b`"):
+        rho.compile("{⍵}")(pa.table({"a": [1, 2], "b": [None, 1]}))
+
+
+UNITS = {"W": 7, "D": 1, "h": 3_600_000_000, "m": 60_000_000, "s": 10**6, "ms": 1000, "us": 1}
+
+
+@pytest.mark.parametrize("unit", [*UNITS, "25s", "7D"])
+def test_dates_beyond_64_bits_are_refused(unit: str) -> None:
+    function = rho.compile("{⍵}")
+    name = unit.lstrip("0123456789")
+    count = UNITS[name] * int(unit.removesuffix(name) or 1)
+    edges = [-(MOST // count), -1, 0, MOST // count]
+    for wrong in {MOST // count + 1, -(MOST // count) - 2} if count > 1 else ():
+        assert function(np.array(edges, "i8").view(f"M8[{unit}]")).tolist() == [edge * count for edge in edges]
+        with pytest.raises(TypeError, match=r"\(item 1\) that no 64-bit number of (days|microseconds) reaches"):
+            function(np.array([0, wrong], "i8").view(f"M8[{unit}]"))
+
+
+def test_months_and_years_are_days_or_refused() -> None:
+    function = rho.compile("{⍵}")
+    years = np.array(["0001", "1969", "1970", "1977", "9970"], "M8[Y]")
+    assert function(years).tolist() == [date(year, 1, 1).toordinal() - 719163 for year in (1, 1969, 1970, 1977, 9970)]
+    assert function(np.array([4 * 10**12], "i8").view("M8[Y]")).tolist() == [146097 * 10**10]
+    assert function(np.array([-4800, 4800], "i8").view("M8[M]")).tolist() == [-146097, 146097]
+    for unit in ("M", "Y", "3M"):
+        for wrong in (MOST, -MOST, 10**18):
+            with pytest.raises(TypeError, match="that no 64-bit number of days reaches"):
+                function(np.array([wrong], "i8").view(f"M8[{unit}]"))
+
+
+@pytest.mark.parametrize(("unit", "parts"), [("ns", 10**3), ("ps", 10**6), ("fs", 10**9), ("as", 10**12), ("30ns", 10**3)])
+def test_parts_of_microseconds_are_rounded_down(unit: str, parts: int) -> None:
+    counts, each = [-MOST, -1, 0, 1, 1999, MOST], 30 if unit == "30ns" else 1
+    found = rho.compile("{⍵}")(np.array(counts, "i8").view(f"M8[{unit}]"))
+    assert found.tolist() == [count * each // parts for count in counts]
+
+
+def test_dates_without_a_unit_and_lengths_of_time_are_refused() -> None:
+    for array, said in ((np.array([5], "i8").view("M8"), "without a unit"), (np.array([5], "m8[s]"), "timedelta64")):
+        with pytest.raises(TypeError, match=said):
+            rho.compile("{⍵}")(array)
+
+
+def test_times_of_arrow_beyond_64_bits_are_refused() -> None:
+    pa: Any = pytest.importorskip("pyarrow")
+    function = rho.compile("{⍵}")
+    for unit, count in (("s", 10**6), ("ms", 1000), ("us", 1)):
+        most = MOST // count
+        assert function(pa.array([most, -most]).cast(pa.timestamp(unit))).tolist() == [most * count, -most * count]
+        for wrong in (most + 1, -most - 2) if count > 1 else ():
+            with pytest.raises(TypeError, match="64-bit number of microseconds"):
+                function(pa.array([0, wrong]).cast(pa.timestamp(unit)))
+    assert function(pa.array([-1, MOST]).cast(pa.timestamp("ns"))).tolist() == [-1, MOST // 1000]
+    days = pa.array([-1, 5, MOST]).cast(pa.date64())
+    assert function(days).tolist() == [-1, 0, MOST // 86_400_000]
