@@ -13,9 +13,9 @@ from ..lang.source import Source
 from .core_blocks import Core
 from .display import show_type
 from .elaborate.environment import FunctionValue, Module, OperatorValue
-from .elaborate.valence import drops_left
 from .elaborate.programs import Elaborated, elaborate
 from .elaborate.sites import Memory, Reach
+from .elaborate.valence import drops_left
 from .operands import Operand, TupleOperand, Value, leaves
 
 if TYPE_CHECKING:

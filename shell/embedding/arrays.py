@@ -17,7 +17,7 @@ from ...backend.run.files.arrow import Column, columns_of, items_of, offers_arro
 from ...backend.run.files.moments import from_numpy
 from ...backend.run.files.trouble import missing_package
 from ...backend.run.values import kind_of_dtype
-from ...lang.reading_clauses import AS_WRITTEN, Form, Reading
+from ...lang.reading_clauses import AS_WRITTEN, Reading
 from ...typechecker.elements import Kind
 
 
