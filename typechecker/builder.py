@@ -26,7 +26,7 @@ from .conversions import Conversions
 from .core import Literal, Payload, Reshape, Scalar, SizeVector, ValueId
 from .core_blocks import Block, Op
 from .elements import Element, Kind, ranged
-from .folding import MOST_ITEMS, Overflow, fold
+from .folding import MOST_ITEMS, folded
 from .indices import LoopIndex
 from .ledger import Ledger
 from .mask_facts import MaskFacts
@@ -187,10 +187,9 @@ class Builder(Conversions):
         shapes = [tuple(s.constant for s in a.type.shape) for a in args]
         constant = None
         if row.result is not ResultKind.TARGET:
-            try:
-                constant = fold(function, compute, element.kind, [a.constant for a in args], shapes)
-            except Overflow as found:
-                self.report(overflow.refused(found.value, element.kind, span))
+            constant, exact = folded(function, compute, element.kind, [a.constant for a in args], shapes)
+            if exact is not None:
+                self.report(overflow.refused(exact, element.kind, span))
                 return self.poison(span)
         if constant is None:
             warning = overflow.warned(function, element.kind, [a.type.element for a in args], span)

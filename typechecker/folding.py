@@ -2,16 +2,17 @@
 
 Integers, bools, comparisons and text fold; f64 folds for the operations that IEEE fixes to the last bit (`+ - × ÷ √`),
 for rounding to whole numbers and for factorials of small ones.  A fold
-never removes an op: it only lets later rules see the value (`⍉` axes, `○` numbers, masks).
+never removes an op: it only lets later rules see the value (`⍉` axes, `○` numbers, masks).  Integers wrap, as they do when the
+program runs; that a result left its type is said beside it, for the checker, which refuses it (E330).
 
-Neighbours: `builder.scalar`; meanings are those of `scalars`.
+Neighbours: `builder.scalar`, `backend.graph.passes.constants`; meanings are those of `scalars`.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from .core import Payload
 from .elements import Kind, limits
@@ -21,12 +22,12 @@ _MOST_POWER = 4096
 _EXACT = frozenset({"add", "sub", "mul", "neg", "abs", "ipow"})
 
 
-class Overflow(Exception):
-    """A value that is known and does not fit its type."""
+class Folded(NamedTuple):
+    """`data`: the payloads of the result, or None.  `overflow`: the first exact result that does not fit its type."""
 
-    def __init__(self, value: int) -> None:
-        self.value = value
-        super().__init__(value)
+    data: tuple[Payload, ...] | None = None
+    overflow: int | None = None
+
 
 _ANY: dict[str, Callable[[Any, Any], Payload]] = {
     "eq": lambda a, b: a == b,
@@ -90,28 +91,36 @@ def fold(
     function: str, kind: Kind, target: Kind, args: Sequence[tuple[Payload, ...] | None], shapes: Sequence[tuple[int | None, ...]]
 ) -> tuple[Payload, ...] | None:  # fmt: skip
     """The result's data when all operands are constants of one shape or scalars, else None."""
+    return folded(function, kind, target, args, shapes).data
+
+
+def folded(
+    function: str, kind: Kind, target: Kind, args: Sequence[tuple[Payload, ...] | None], shapes: Sequence[tuple[int | None, ...]]
+) -> Folded:  # fmt: skip
+    """As `fold`, and whether a result does not fit."""
     if any(a is None for a in args):
-        return None
+        return Folded()
     known = [a for a in args if a is not None]
     longest = max(range(len(known)), key=lambda i: len(shapes[i]))
     if any(shapes[i] and shapes[i] != shapes[longest] for i in range(len(known))):
-        return None
+        return Folded()
     count = len(known[longest])
     if count > MOST_ITEMS:
-        return None
+        return Folded()
     spread = [a if shapes[i] else a * count for i, a in enumerate(known)]
     compute = _function(function, kind, len(known))
     if compute is None:
-        return _convert(known[0], kind, target) if function == "convert" else None
+        return Folded(_convert(known[0], kind, target) if function == "convert" else None)
     values: list[Payload] = []
+    overflow: int | None = None
     for items in zip(*spread, strict=True):
         value = compute(*items)
         if value is None:
-            return None
-        if function in _EXACT and isinstance(value, int) and not _holds(target, value):
-            raise Overflow(value)
+            return Folded(None, overflow)
+        if overflow is None and function in _EXACT and isinstance(value, int) and not _holds(target, value):
+            overflow = value
         values.append(settle(value, target))
-    return None if function == "ipow" else tuple(values)  # a power is not a literal: only whether it fits is asked
+    return Folded(None if function == "ipow" else tuple(values), overflow)  # of a power only whether it fits is asked
 
 
 def _function(function: str, kind: Kind, arity: int) -> Callable[..., Payload | None] | None:

@@ -17,7 +17,7 @@ from typing import Final
 
 from ....typechecker.core import Payload
 from ....typechecker.elements import Kind
-from ....typechecker.folding import Overflow, fold, settle
+from ....typechecker.folding import fold, settle
 from ....typechecker.sizes import Size
 from ..phases import (
     Affine,
@@ -205,14 +205,11 @@ class _Folding:
 
 
 def _folded(function: str, kind: Kind, target: Kind, args: Sequence[tuple[Payload, ...]]) -> tuple[Payload, ...] | None:
-    """As `fold`, of any number of items; None also where one leaves its type, which wraps when the program runs."""
+    """As `fold`, of any number of items."""
     made: list[Payload] = []
     for start in range(0, len(args[0]), _TOGETHER):
         parts = [arg[start : start + _TOGETHER] for arg in args]
-        try:
-            known = fold(function, kind, target, parts, [(len(parts[0]),)] * len(parts))
-        except Overflow:
-            return None
+        known = fold(function, kind, target, parts, [(len(parts[0]),)] * len(parts))
         if known is None:
             return None
         made += known
