@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import rho
 from rho.backend.reference.scalars import evaluate
 from rho.typechecker.elements import Kind, limits
 from rho.typechecker.folding import fold, folded
@@ -65,3 +66,19 @@ def test_conversions_fold_as_they_run(source: Kind, target: Kind) -> None:
         known = fold("convert", source, target, [(item,)], [()])
         if known is not None and (limits(target) is None or (limits(target) or (0, 0))[0] <= item <= (limits(target) or (0, 0))[1]):
             assert bits(known[0]) == bits(evaluate("convert", source, (item,), target)), item
+
+
+LATE = [
+    ("f : u8 → u8\nf ← {⍵+u8 1}\nf u8 255", 0),
+    ("use dates\ndates.month_start 9223372036854775807", 9223372036854775802),
+    ("param k ← 9\nk*20", -6289078614652622815),
+    ("f : i64 → i64\nf ← {|⍵}\nf ¯9223372036854775808", -(2**63)),
+    ("param seed ← 6364136223846793005\n⊃(⍳3)+seed×3", 645664597830827399),
+    ("param k ← i32 2147483647\nk+i32 1", -(2**31)),
+    ("f : i64 → i64 → i64\nf ← {⍺×⍵}\n4611686018427387904 f 2", -(2**63)),
+]
+
+
+@pytest.mark.parametrize(("text", "value"), LATE)
+def test_what_is_known_late_wraps(text: str, value: int) -> None:
+    assert rho.eval(text) == value

@@ -53,7 +53,7 @@ def arithmetic_of(b: Builder, function: str, left: Operand, right: Operand, span
     static = static_result(b, function, x, y)
     element = _range(b, function, kind, _bounded_by_size(b, function, x), _bounded_by_size(b, function, y), static)
     made = b.scalar(function, (b.convert(x, kind, span), b.convert(y, kind, span)), element, span)
-    return made if made.poisoned else with_static(made, static) if kind is Kind.I64 else made
+    return made if made.poisoned else with_static(made, static, x, y) if kind is Kind.I64 else made
 
 
 def static_result(b: Builder, function: str, x: Operand, y: Operand) -> Size | tuple[Size, ...] | None:
@@ -273,7 +273,7 @@ def _integers_too(function: str) -> Callable[[Builder, Operand, Operand | None, 
         made = b.scalar(function, (y,), _monadic_range(function, kind, y.type.element), span)
         if function == "neg" and kind is Kind.I64 and not y.type.rank:
             b.note(made, negated=y)
-        return with_static(made, static) if kind is Kind.I64 else made
+        return with_static(made, static, y) if kind is Kind.I64 else made
 
     return rule
 
@@ -338,7 +338,7 @@ def rounding(function: str) -> Callable[[Builder, Operand, Operand | None, Span]
         digits = b.known(y).digits
         element = Element(kind if kind.is_complex else Kind.I64) if digits is None else ranged(Kind.I64, 0, digits)
         made = b.scalar(function, (y,), element, span)
-        return with_static(made, _literal_rounding(function, y))
+        return with_static(made, _literal_rounding(function, y), y)
 
     return rule
 

@@ -113,11 +113,12 @@ def show_number(value: int) -> str:
     return f"¯{-value}" if value < 0 else str(value)
 
 
-def with_static(x: Operand, static: Size | tuple[Size, ...] | None) -> Operand:
-    """x known to equal these sizes, hence weak."""
+def with_static(x: Operand, static: Size | tuple[Size, ...] | None, *sources: Operand) -> Operand:
+    """x known to equal these sizes; weak if all that it was computed from is."""
     if static is None:
         return x
-    return replace(x, static=static, type=replace(x.type, element=replace(x.type.element, weak=True)))
+    weak = all(source.type.element.weak for source in sources)
+    return replace(x, static=static, type=replace(x.type, element=replace(x.type.element, weak=weak)))
 
 
 # --------------------------------------------------------------------------- shapes and cells
@@ -166,7 +167,7 @@ def item_of(b: Builder, x: Operand, index: int, span: Span) -> Operand:
     static = x.static[index] if isinstance(x.static, tuple) else None
     type = ArrayType(strong(x.type.element), x.type.shape[1:])
     made = b.emit(lambda r: Gather(r, x.value, at.value, 0, checked=False), type, span, constant=constant)
-    return with_static(made, static)
+    return with_static(made, static, x)
 
 
 def one_item(x: Operand) -> bool:
@@ -180,7 +181,7 @@ def to_scalar(b: Builder, x: Operand, span: Span) -> Operand:
         return x
     made = b.emit(lambda r: Reshape(r, x.value), ArrayType(x.type.element, ()), span, constant=x.constant)
     static = x.static[0] if isinstance(x.static, tuple) and x.static else None
-    return with_static(made, static)
+    return with_static(made, static, x)
 
 
 def to_vector(b: Builder, x: Operand, span: Span) -> Operand:
@@ -188,7 +189,7 @@ def to_vector(b: Builder, x: Operand, span: Span) -> Operand:
     if x.type.rank:
         return x
     made = b.emit(lambda r: Reshape(r, x.value), ArrayType(x.type.element, (ONE,)), span, constant=x.constant)
-    return with_static(made, (x.static,)) if isinstance(x.static, Size) else made
+    return with_static(made, (x.static,), x) if isinstance(x.static, Size) else made
 
 
 def filled(b: Builder, x: Operand, span: Span) -> Operand:

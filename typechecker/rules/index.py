@@ -195,7 +195,7 @@ def select_at(b: Builder, x: Operand, ready: Position, index: Operand, axis: int
     told = {own: other.value for own, other in others.items() if checked and not other.type.rank}
     made = b.emit(lambda r: Gather(r, x.value, position.value, axis, checked, place=place, beside=tuple(told.values()),
                                    axes=tuple(told)), type, span, constant=constant)  # fmt: skip
-    return with_static(made, static)
+    return with_static(made, static, x)
 
 
 def select_cells(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
@@ -229,7 +229,7 @@ def first(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
     constant = None if not x.constant else x.constant[:1]
     static = x.static[0] if isinstance(x.static, tuple) and x.static else None
     made = b.emit(lambda r: Reshape(r, x.value), ArrayType(strong(x.type.element), ()), span, constant=constant)
-    return with_static(made, static)
+    return with_static(made, static, x)
 
 
 def pick(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:

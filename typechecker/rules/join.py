@@ -66,7 +66,8 @@ def join_along(b: Builder, left: Operand, right: Operand, axis: int, span: Span)
         return made
     if rank != 1 or any(s is None for s in statics) or element.kind is not Kind.I64 or element.below is not None:
         return made
-    return with_static(made, tuple(item for s in statics for item in (s if isinstance(s, tuple) else (s,)) if item is not None))
+    return with_static(made, tuple(item for s in statics for item in (s if isinstance(s, tuple) else (s,)) if item is not None),
+                       *both)  # fmt: skip
 
 
 def _joined(x: tuple[Payload, ...] | None, y: tuple[Payload, ...] | None) -> tuple[Payload, ...] | None:

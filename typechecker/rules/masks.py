@@ -146,7 +146,7 @@ def pick_cells(b: Builder, x: Operand, indices: Sequence[int], axis: int, span: 
         static = tuple(y.static[i] if i >= 0 else ZERO for i in indices) if isinstance(y.static, tuple) else None
     made = b.emit(lambda r: Gather(r, y.value, at.value, axis, checked=False, fills=fills), ArrayType(element, shape), span,
                   constant=constant)  # fmt: skip
-    return with_static(made, static)
+    return with_static(made, static, x)
 
 
 def repeat_each(b: Builder, x: Operand, count: Size, axis: int, span: Span) -> Operand:

@@ -127,7 +127,7 @@ def conversion(kind: Kind) -> Callable[[Builder, Operand, Operand | None, Span],
             return b.error(Code.E300, f"`{kind.value}` does not convert {show_type(x.type)}", span, labels=(label(b, x),),
                            notes=("text converts to integers (code points) and back",))  # fmt: skip
         made = b.convert(y, kind, span)
-        return b.retyped(made, ArrayType(strong(made.type.element), made.type.shape)) if made.static is None else made
+        return b.retyped(made, ArrayType(strong(made.type.element), made.type.shape))
 
     return rule
 

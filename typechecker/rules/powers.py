@@ -32,7 +32,7 @@ def power(b: Builder, left: Operand, right: Operand, axis: Operand | None, span:
         if not fit_weak(b, x, kind, span):
             return b.poison(span)
         made = b.scalar("ipow", (b.convert(x, kind, span), b.convert(y, kind, span)), Element(kind), span)
-        return made if made.poisoned or kind is not Kind.I64 else with_static(made, _static_power(b, x, y))
+        return made if made.poisoned or kind is not Kind.I64 else with_static(made, _static_power(b, x, y), x, y)
     p, q = floats(b, (x, y), span)
     return b.scalar("pow", (p, q), Element(p.type.element.kind), span)
 

@@ -103,7 +103,7 @@ def reshape_to(b: Builder, x: Operand, shape: tuple[Size, ...], span: Span) -> O
         return made
     items = x.static if isinstance(x.static, tuple) else (x.static,)
     cycled = cycle(items, count)
-    return made if cycled is None else with_static(made, cycled if shape else cycled[0])
+    return made if cycled is None else with_static(made, cycled if shape else cycled[0], x)
 
 
 def cycle(items: tuple[_Item, ...], count: int) -> tuple[_Item, ...] | None:
@@ -174,7 +174,7 @@ def reverse(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
     constant = x.constant[::-1] if vector and x.constant is not None else None
     type = replace(x.type, element=strong(x.type.element))
     made = b.emit(lambda r: Reverse(r, x.value, at), type, span, constant=constant)
-    return with_static(made, x.static[::-1] if isinstance(x.static, tuple) else None)
+    return with_static(made, x.static[::-1] if isinstance(x.static, tuple) else None, x)
 
 
 def rotate(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
@@ -202,7 +202,7 @@ def rotate(b: Builder, left: Operand, right: Operand, axis: Operand | None, span
     if amount.type.rank:
         type = replace(type, permutation=False)
     made = b.emit(lambda r: Rotate(r, right.value, amount.value, at), type, span, constant=constant)
-    return with_static(made, static)
+    return with_static(made, static, right)
 
 
 def _amounts_agree(b: Builder, amount: Operand, x: Operand, rest: tuple[Size, ...], span: Span) -> bool:

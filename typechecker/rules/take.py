@@ -114,7 +114,7 @@ def _slice(b: Builder, x: Operand, starts: list[Size], shape: list[Size], overta
         constant = _sliced(y.constant, begin, count, fill_of(element.kind))
         static = _sliced(y.static, begin, count, ZERO) if isinstance(y.static, tuple) else None
     made = b.emit(lambda r: Slice(r, y.value, given), ArrayType(element, tuple(shape)), span, constant=constant)
-    return with_static(made, static)
+    return with_static(made, static, x)
 
 
 def _sliced(items: tuple[_Item, ...] | None, begin: int, count: int, fill: _Item) -> tuple[_Item, ...] | None:
