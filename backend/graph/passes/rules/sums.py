@@ -48,8 +48,11 @@ def is_sum_of_products(match: Match, scope: Scope) -> Change | None:
     """A matrix by a vector, a vector by a matrix, two vectors."""
     phase, left, right = match.root, match["left"], match["right"]
     shapes, kind = (scope.types[left].shape, scope.types[right].shape), scope.types[phase.results[0]].element.kind
-    larger = left if len(shapes[0]) >= len(shapes[1]) else right
-    if 1 not in map(len, shapes) or not _is_of_one_kind(phase, scope) or not _is_made_for(larger, phase, scope):
+    rank = max(map(len, shapes))
+    larger = [value for value, shape in zip((left, right), shapes, strict=True) if len(shape) == rank]
+    if 1 not in map(len, shapes) or not _is_of_one_kind(phase, scope):
+        return None
+    if not any(_is_made_for(value, phase, scope) for value in larger):
         return None
     made = sum_of_products(kind, *shapes, 0, (left, right, phase.results[0]))
     return Change({phase.id: (replace(made, id=phase.id, span=phase.span),)})
