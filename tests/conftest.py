@@ -62,7 +62,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if isinstance(item, pytest.Function) and is_hypothesis_test(item.function):
             seed(SEED)(item.function)
     named = any("::" in argument for argument in config.args)  # who names a test wants it
-    left = [item for item in items if not named and item.nodeid.startswith(HALVED) and hasattr(item, "callspec")]
+    tables = [item for item in items if not named and item.nodeid.startswith(HALVED) and hasattr(item, "callspec")]
+    left = [item for item in tables if "seed" not in item.callspec.params]  # of random programs, `seeds` draws a share
     dropped = {item.nodeid for item in left if not is_drawn(item.nodeid)}
     config.hook.pytest_deselected(items=[item for item in items if item.nodeid in dropped])
     items[:] = [item for item in items if item.nodeid not in dropped]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from share import seeds
 
 from rho.backend.run.cpu import slices
 from rho.backend.run.values import to_numpy
@@ -42,7 +43,7 @@ def test_idioms() -> None:
     assert ran > 60
 
 
-@pytest.mark.parametrize("seed", range(0, 160))
+@pytest.mark.parametrize("seed", seeds(400))
 def test_random_cores(seed: int) -> None:
     build = program(seed)
     assert not run_both(build.core(), {name: to_numpy(value) for name, value in build.data.items()})

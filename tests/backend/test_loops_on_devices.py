@@ -6,6 +6,7 @@ import random
 
 import numpy as np
 import pytest
+from share import seeds
 
 from rho import backend
 from rho.backend.graph.phases import Loop
@@ -38,7 +39,7 @@ LOGISTIC = "input x : f64[n]\ny ← {⍵+0.1×x-⍵×⍵}⍣7⊢x\noutput y\n⎕
 
 
 @pytest.mark.parametrize("text", [MANDELBROT, LOGISTIC])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", seeds(4, least=2))
 def test_an_element_wise_loop_is_cut_like_a_map(text: str, seed: int) -> None:
     core = checked(text)
     assert core is not None

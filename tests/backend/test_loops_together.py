@@ -8,6 +8,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from share import seeds
 
 from rho import backend
 from rho.backend.devices.profile import DeviceProfile, Duplex, LinkProfile, Profile, Table
@@ -41,7 +42,7 @@ from rho.tests.backend.test_programs_on_devices import run, same_bits, ticks_of,
 @pytest.mark.parametrize("part", range(4))
 def test_random_loops_on_random_devices(part: int) -> None:
     done = 0
-    for seed in range(part * 8, part * 8 + 8):
+    for seed in seeds(80, least=16)[part::4]:
         text, data = loop_program(seed)
         core = checked(text)
         if core is None:
@@ -67,7 +68,7 @@ def test_random_loops_on_random_devices(part: int) -> None:
         assert all(held <= plan.peak[device] for device, held in simulated.held.items())
         assert same_bits(execute_plan(plan, bound, data, {d.id: CpuBackend() for d in plan.devices}, pace=Pace.THREADS), alone)
         done += 1
-    assert done > 1
+    assert done
 
 
 # ------------------------------------------------------------------------------------------ ticks by hand
@@ -178,7 +179,7 @@ def test_no_bound_says_that_a_plan_is_optimal_which_is_not() -> None:
 
 def test_no_way_to_run_a_loop_together_beats_the_bound_of_its_turns() -> None:
     met = 0
-    for seed in (*range(24), 31, 37):
+    for seed in seeds(40, 31, 37, least=8):
         text, data = loop_program(seed)
         core = checked(text)
         if core is None:
@@ -202,7 +203,7 @@ def test_no_way_to_run_a_loop_together_beats_the_bound_of_its_turns() -> None:
                 planned = plan_problem(form, FAST).schedule
                 assert planned is None or (bound_together([made], setting) or 0) <= planned.makespan, seed
                 met += 1
-    assert met > 5
+    assert met
 
 
 @pytest.mark.parametrize("devices", [load_profile("workstation"), two_hosts()], ids=["one host", "two hosts"])
@@ -224,7 +225,7 @@ def test_what_was_sent_before_a_loop_has_arrived_when_it_starts() -> None:
     core = checked(SHIFTED.replace("output y", "output y\ninput m : f64[n 4]\nz ← +⌿m×⍤0 1⊢x\n⎕←z\n⎕←≢(x>0)/x"))
     assert core is not None
     bound = backend.load(core, {"x": np.linspace(0.0, 1.0, 3000), "m": np.ones((3000, 4))})
-    for seed in range(16):
+    for seed in seeds(16, least=4):
         chance = random.Random(seed)
         found = planned_together(bound, Profile(devices, links), ticks_of(chance), chance)
         if found is not None:

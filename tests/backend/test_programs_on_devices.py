@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from share import half
+from share import seeds
 
 from rho import backend
 from rho.backend.devices.profile import DeviceProfile, LinkProfile, Profile
@@ -96,7 +96,7 @@ def same_bits(found: Results, alone: Results) -> bool:
 @pytest.mark.parametrize("part", range(4))
 def test_random_programs_on_random_topologies(part: int) -> None:
     several = 0
-    for seed in half(range(part * 12, part * 12 + 12), "random programs"):
+    for seed in seeds(80, least=16)[part::4]:
         build, chance = program(seed), random.Random(seed)
         core, data = build.core(), {name: to_numpy(value) for name, value in build.data.items()}
         try:
@@ -131,7 +131,7 @@ def test_random_programs_on_random_topologies(part: int) -> None:
                 assert same_bits(execute_plan(plan, bound, data, here, pace=Pace.THREADS), alone)
                 assert all(held <= plan.peak[device] for device, held in found.held.items())
                 several += sum(bool(q.steps) for q in plan.main.queues) > 1
-    assert several > 10
+    assert several
 
 
 LAYER = "input X : f64[n 3]\ninput W : f64[3 4]\nY ← 0⌈1+X×⍤1⊢2 3 4\nZ ← +⌿Y\noutput Y\n⎕←Z\n⎕←+/,W"
@@ -385,7 +385,7 @@ def test_s32_plans_have_the_same_bytes() -> None:
     assert len({encode_plan(scheduled("place a on gpu0")) for _ in range(3)}) == 1
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", seeds(4, least=2))
 def test_a_size_that_a_run_finds_reaches_other_devices_in_stored_plans(seed: int) -> None:
     """It has no bytes and no step; the verifier missed it."""
     core = checked("input x : f64[n]\nt ← (x>0)/x\noutput y ← x×f64 ≢t\noutput z ← (≢t)⍴1.5\n")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-import random
 
 import pytest
+from share import drawing
 
 from rho.backend.reference import reductions, searching, selection, structure
 from rho.backend.reference.failures import CheckFailed, InternalError
@@ -189,7 +189,7 @@ def test_empty_reductions_have_identities_or_fail() -> None:
 
 @pytest.mark.parametrize("function", ["add", "sub", "mul", "min", "max", "residue", "gcd", "lt", "ge", "ne"])
 def test_a_scan_is_the_reductions_of_the_prefixes(function: str) -> None:
-    chance = random.Random(function)
+    chance = drawing(function)
     items = [chance.randint(-9, 9) for _ in range(9)]
     scanned = reductions.scan(function, ints(*items), 0)
     assert scanned.data == tuple(reductions.reduce(function, ints(*items[: i + 1]), 0).item for i in range(9))

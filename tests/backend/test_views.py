@@ -8,6 +8,7 @@ from math import prod
 
 import numpy as np
 import pytest
+from share import seeds
 
 from rho.backend.graph.phases import Affine, AffineIndex, Projection, Reshaped, Term
 from rho.backend.run.cpu.views import compile_view
@@ -64,7 +65,7 @@ def fetch(projection: Projection, point: Shape, operand: np.ndarray, fill: int) 
     return int(operand[current])
 
 
-@pytest.mark.parametrize("seed", range(400))
+@pytest.mark.parametrize("seed", seeds(400))
 def test_chain(seed: int) -> None:
     rng = random.Random(seed)
     space = box(rng)

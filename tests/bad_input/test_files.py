@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import random
 import selectors
 import shutil
 import subprocess
@@ -17,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from share import share
+from share import drawing, share
 
 from rho.tests.bad_input import damage
 from rho.tests.bad_input.bombs import BOMBS
@@ -86,7 +85,7 @@ def test_damage_is_read_or_refused(
     name, batch = case
     if name not in sound:
         sound[name] = damage.whole(name, tmp_path)
-    chance = random.Random(f"{name} {batch}")
+    chance = drawing(name, batch)
     for number in range(BATCH):
         folder = tmp_path / str(number)
         folder.mkdir()

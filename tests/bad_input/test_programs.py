@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from share import share
+from share import seeds, share
 
 ROOT = Path(__file__).parents[2]
 WORKER = Path(__file__).parent / "programs_worker.py"
@@ -93,7 +93,7 @@ def failures(texts: Sequence[str]) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("batch", share(range(BATCHES), seed=20))
+@pytest.mark.parametrize("batch", seeds(BATCHES))
 def test_mutated_programs(batch: int) -> None:
     rng = random.Random(batch)
     assert failures([mutant(rng) for _ in range(IN_A_BATCH)]) == []

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from share import drawing
 
 from .exact import (
     ARITHMETIC,
@@ -321,7 +322,7 @@ def _ranges() -> Iterator[Case]:
     """Operands between literals: the checker knows their ranges, and what a range may not promise is that nothing wraps."""
     ends = [n for n in EDGES if -(2**63) <= n < 2**63]
     for number in range(60):
-        draw = random.Random(f"ranges{number}")
+        draw = drawing("ranges", number)
         (a, b), (c, d) = sorted(draw.sample(ends, 2)), sorted(draw.sample(ends, 2))
         xs = [min(max(x, a), b) for x in ends for _ in range(8)]
         ys = [min(max(y, c), d) for _ in ends for y in draw.sample(ends, 8)]
@@ -342,7 +343,7 @@ def _literals() -> Iterator[Case]:
     """Both operands literals: the checker works them out.  Only results that fit, as others are errors of the program."""
     ends = [n for n in EDGES if -(2**63) <= n < 2**63]
     for number, (glyph, function) in itertools.product(range(6), [*ARITHMETIC.items(), *COMPARISONS.items()]):
-        draw = random.Random(f"literals{number}{glyph}")
+        draw = drawing("literals", number, glyph)
         pairs = [(draw.choice(ends), draw.choice(ends)) for _ in range(12)]
         pairs = [(x, y) for x, y in pairs if -(2**63) <= function(x, y) < 2**63]
         expected = [array("bool" if glyph in COMPARISONS else "i64", function(x, y)) for x, y in pairs]

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-import random
 from collections.abc import Iterator
 
 import mpmath
 import numpy as np
 import pytest
-from share import repeats
+from share import drawing, repeats
 
 from rho.backend.scalar.special import binomial, digamma, factorial, lgamma
 
@@ -20,7 +19,7 @@ DRAWS = repeats(4000)
 
 
 def positive(seed: str) -> Iterator[float]:
-    draw = random.Random(seed)
+    draw = drawing(seed)
     for zero in (1.0, 2.0):  # of lgamma
         for power in range(1, 53):
             yield from (zero + 2.0**-power, zero - 2.0**-power)
@@ -31,7 +30,7 @@ def positive(seed: str) -> Iterator[float]:
 
 
 def negative(seed: str) -> Iterator[float]:
-    draw = random.Random(seed)
+    draw = drawing(seed)
     for _ in range(DRAWS):
         x = draw.uniform(-30, 0)
         yield x
@@ -79,7 +78,7 @@ def test_digamma() -> None:
 
 
 def test_binomial() -> None:
-    draw = random.Random("binomial")
+    draw = drawing("binomial")
     worst = (0.0, 0.0, 0.0)
     for _ in range(DRAWS):
         x, y = draw.choice([draw.uniform(0, 40), float(draw.randint(0, 40))]), draw.uniform(0, 80)

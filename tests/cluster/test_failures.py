@@ -6,6 +6,7 @@ import random
 
 import numpy as np
 import pytest
+from share import seeds
 
 from rho import backend
 from rho.backend.devices.profile import DeviceProfile, LinkProfile, Profile
@@ -31,7 +32,7 @@ d ← +/c
 """
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", seeds(8, least=2))
 @pytest.mark.parametrize("wrong", ["first", "second", "both", "none"])
 def test_the_failure_is_that_of_one_process(threads: Threads, seed: int, wrong: str) -> None:
     data = {"x": np.arange(0, 80, 2.0), "i": np.arange(10)}

@@ -14,7 +14,7 @@ from time import monotonic
 
 import numpy as np
 import pytest
-from share import share
+from share import seeds
 
 from rho import backend
 from rho.backend.devices.profile import Profile
@@ -108,7 +108,7 @@ class Trouble(Cluster):
                 self.spawned.signal(self.chance.randrange(len(self.spawned.processes)), self.number)
 
 
-@pytest.mark.parametrize("seed", share(range(100), seed=18))
+@pytest.mark.parametrize("seed", seeds(100))
 def test_a_worker_is_killed(spawned: Spawned, seed: int) -> None:
     spawned.fill(WORKERS)
     bound, data, alone = prepared(seed)

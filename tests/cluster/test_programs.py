@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from share import share
+from share import seeds
 
 from rho import backend
 from rho.backend.reference import interpret
@@ -24,7 +24,7 @@ from rho.tests.cluster.residents import Threads, run_on
 from rho.tests.graph.test_random import program
 
 
-@pytest.mark.parametrize("seed", share(range(100), seed=16))
+@pytest.mark.parametrize("seed", seeds(100))
 def test_random_programs(threads: Threads, seed: int) -> None:
     build, chance = program(seed), random.Random(seed)
     core, data = build.core(), {name: to_numpy(value) for name, value in build.data.items()}
@@ -40,7 +40,7 @@ def test_random_programs(threads: Threads, seed: int) -> None:
         assert same_bits(run_on(threads, plan_of(made, answer), bound, data), alone)
 
 
-@pytest.mark.parametrize("seed", share(range(100), seed=17))
+@pytest.mark.parametrize("seed", seeds(100))
 def test_random_loops(threads: Threads, seed: int) -> None:
     text, data = loop_program(seed)
     core = checked(text)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from share import share
+from share import seeds
 
 import rho
 from rho import backend
@@ -58,7 +58,7 @@ def saved(folder: Path, data: dict[str, Any], kinds: dict[str, Kind]) -> dict[st
     return found
 
 
-@pytest.mark.parametrize("seed", share(range(100), seed=18))
+@pytest.mark.parametrize("seed", seeds(100))
 def test_random_programs(threads: Threads, tmp_path: Path, seed: int) -> None:
     build, chance = program(seed), random.Random(seed)
     core, data = build.core(), {name: to_numpy(value) for name, value in build.data.items()}

@@ -7,6 +7,7 @@ import random
 from dataclasses import replace
 
 import pytest
+from share import seeds
 
 from rho.backend.graph import bind, lower, optimise
 from rho.backend.graph.costs import graph_cost
@@ -43,7 +44,7 @@ def compare(core: Core, seed: int) -> None:
         assert peak.evaluate(drawn) >= planned, (drawn, str(peak))
 
 
-@pytest.mark.parametrize("seed", range(150))
+@pytest.mark.parametrize("seed", seeds(150))
 def test_random_programs(seed: int) -> None:
     compare(program(seed).core(), seed)
 
@@ -102,7 +103,7 @@ def test_spans(text: str, span: str) -> None:
     assert spans(text)[0] == span
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(40))
 def test_programs_of_several_lines(seed: int) -> None:
     """Results of lines are kept, viewed, joined and dropped at different times."""
     draw = random.Random(seed)

@@ -6,6 +6,7 @@ import itertools
 import random
 
 import pytest
+from share import seeds
 
 from rho.backend.graph.passes.quantities import at_most_once, multiplicity, part_of
 from rho.backend.graph.phases import Affine, AffineIndex, Projection, Reshaped, Stage, Term
@@ -88,7 +89,7 @@ def random_chain(r: random.Random) -> tuple[Shape, tuple[Stage, ...]]:
     return sizes_of(space), tuple(stages)
 
 
-@pytest.mark.parametrize("seed", range(150))
+@pytest.mark.parametrize("seed", seeds(150))
 def test_simplified_chains_lead_to_the_same_elements(seed: int) -> None:
     space, stages = random_chain(random.Random(seed))
     numbers = [s.constant or 0 for s in space]

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 import pytest
-from share import repeats
+from share import seeds
 
 from rho.backend.graph import bind, lower, optimise, settle
 from rho.backend.graph.passes import drop_dead
@@ -49,7 +49,7 @@ def counted(graph: Graph) -> set[ValueId]:
     return made
 
 
-@pytest.mark.parametrize("seed", range(repeats(400)))
+@pytest.mark.parametrize("seed", seeds(400))
 def test_reads_of_drawn_programs_are_within_their_grades(seed: int) -> None:
     build = program(seed)
     core = build.core()

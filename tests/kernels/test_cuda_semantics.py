@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from share import seeds
 
 from rho.backend.graph.phases import ApplyNode, ConstantNode, Structured, ValueId
 from rho.backend.kernels import policy
@@ -117,7 +118,7 @@ def test_checks_fail_as_on_the_host(function: str, kind: Kind) -> None:
         assert told.value.message == wanted.value.message
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", seeds(12, least=4))
 def test_maps(seed: int) -> None:
     draw = random.Random(seed)
     space, kind = spaces(draw), draw.choice((Kind.BOOL, Kind.U8, Kind.I32, Kind.I64, *FLOATS))
@@ -126,7 +127,7 @@ def test_maps(seed: int) -> None:
     agree(phase(space, [p for _, p in pairs], body, sorted({len(body) - 1, len(pairs)})), [a for a, _ in pairs])
 
 
-@pytest.mark.parametrize("seed", range(16))
+@pytest.mark.parametrize("seed", seeds(16, least=4))
 def test_reductions(seed: int) -> None:
     draw = random.Random(1000 + seed)
     space = [*spaces(draw), draw.choice((1, 2, 15, 31, 255, 256, 257, 300, 1000))]

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from share import seeds
 
 from rho.backend.graph.phases import AxisNode, Node, Projection, SizeNode
 from rho.backend.kernels import policy
@@ -65,7 +66,7 @@ def body_of(draw: random.Random, kinds: list[Kind], space: list[int]) -> list[No
     return body
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", seeds(120))
 def test_maps(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cuts, "PARALLEL", 1)
     draw = random.Random(seed)
@@ -78,7 +79,7 @@ def test_maps(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
             assert same_bits(got, want)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", seeds(120))
 def test_reductions(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cuts, "PARALLEL", 1)
     draw = random.Random(1000 + seed)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from random import Random
 
 import pytest
-from share import repeats
+from share import seeds
 
 from rho.backend.loops.check import Standing, problems
 from rho.backend.loops.ir import Program
@@ -17,17 +17,17 @@ from .drawn import SIZES, STAGED_SIZES, SWEPT_SIZES, program, staged, sweeps
 from .running import backwards, results
 
 
-@pytest.mark.parametrize("seed", range(repeats(400)))
+@pytest.mark.parametrize("seed", seeds(400))
 def test_a_drawn_program(seed: int) -> None:
     is_kept(program(Random(seed)), SIZES, seed)
 
 
-@pytest.mark.parametrize("seed", range(repeats(400)))
+@pytest.mark.parametrize("seed", seeds(400))
 def test_phases_in_a_row(seed: int) -> None:
     is_kept(staged(Random(seed)), STAGED_SIZES, seed)
 
 
-@pytest.mark.parametrize("seed", range(repeats(400)))
+@pytest.mark.parametrize("seed", seeds(400))
 def test_sweeps_over_rows(seed: int) -> None:
     is_kept(sweeps(Random(seed)), SWEPT_SIZES, seed)
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import random
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from share import drawing
 
 from rho.lang.source import Source
 from rho.shell.lsp import actions, calls, completing, formatting, glyphs, hints, lenses, navigation, outline, semantic
@@ -64,7 +64,7 @@ def test_any_text(text: str, offset: int) -> None:
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.name)
 def test_programs_cut_anywhere(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
-    chosen = random.Random(path.name)
+    chosen = drawing(path.name)
     for cut in chosen.sample(range(len(text)), 3):
         opened = document(text[:cut], path.as_uri())
         ask_everything(opened, opened.lines.position(cut))
@@ -89,7 +89,7 @@ def test_hostile_texts(text: str) -> None:
 
 def test_what_editing_shows_is_what_checking_the_text_shows() -> None:
     """Random edits one after the other: the diagnostics of every version are those of its text alone."""
-    chosen = random.Random(5)
+    chosen = drawing("edits")
     path = ROOT / "examples" / "kmeans.rho"
     text = path.read_text(encoding="utf-8")
     folder = Folder()

@@ -10,7 +10,7 @@ from enum import Enum
 from random import Random
 
 import pytest
-from share import SHARE, share
+from share import SHARE, seeds
 
 from rho.backend.schedule.problem import Objective
 from rho.backend.schedule.solve.budget import Budget
@@ -98,7 +98,7 @@ def holds(case: Case, best: int) -> None:
     assert said["status"] != "optimal" or said["makespan"] == best
 
 
-@pytest.mark.parametrize("seed", share(range(10_000 if SHARE >= 1 else 2_000), seed=2))
+@pytest.mark.parametrize("seed", seeds(10_000 if SHARE >= 1 else 2_000))
 def test_random_programs_on_random_devices(seed: int) -> None:
     """200 in the gate, 10,000 by hand."""
     judged(seed)

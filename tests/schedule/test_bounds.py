@@ -6,6 +6,8 @@ from dataclasses import replace
 from fractions import Fraction
 from random import Random
 
+from share import seeds
+
 from rho.backend.schedule.problem import Combine, DeviceGroup, Edge, Line, Link, PhaseIndex, PhaseTask, Place, Problem, Ticks
 from rho.backend.schedule.solve import plan_problem
 from rho.backend.schedule.solve.bounds import Bounds
@@ -149,7 +151,7 @@ def narrowed(random: Random, problem: Problem, edge: Edge) -> Edge:
 def test_no_plan_of_placed_phases_beats_their_bound() -> None:
     """Links count only where phases have one device each."""
     compared = 0
-    for seed in range(400):
+    for seed in seeds(1000):
         random = Random(seed)
         problem = pinned(random, problem_of(random))
         costs = Costs(Timer(problem))
@@ -160,12 +162,12 @@ def test_no_plan_of_placed_phases_beats_their_bound() -> None:
             if candidate.ticks is not None:
                 compared += 1
                 assert candidate.ticks >= bound.ticks, (seed, candidate.name, bound)
-    assert compared > 800
+    assert compared > 100
 
 
 def test_no_plan_of_a_random_problem_beats_its_bound() -> None:
     compared = 0
-    for seed in range(150):
+    for seed in seeds(300):
         random = Random(seed)
         problem = problem_of(random)
         timer = Timer(problem)
@@ -187,4 +189,4 @@ def test_no_plan_of_a_random_problem_beats_its_bound() -> None:
             if ticks is not None:
                 compared += 1
                 assert ticks >= bound, seed
-    assert compared > 500
+    assert compared > 50

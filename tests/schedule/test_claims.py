@@ -8,6 +8,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from share import seeds
 
 from rho.backend.schedule.answer import Answer, Conflict, Proof, Schedule, Shard, Status
 from rho.backend.schedule.problem import (
@@ -146,7 +147,7 @@ def test_everything_runs_at_home_one_after_the_other() -> None:
 
 
 def test_what_runs_at_home_is_right() -> None:
-    for seed in range(40):
+    for seed in seeds(100):
         drawn = problem_of(Random(seed))
         free = replace(drawn, devices=tuple(replace(group, memory=None) for group in drawn.devices))
         found = everything_at_home(free)

@@ -7,6 +7,7 @@ from fractions import Fraction
 from random import Random
 
 import pytest
+from share import seeds
 
 from rho.backend.schedule.answer import Status
 from rho.backend.schedule.problem import Contention, DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem, Ticks
@@ -54,7 +55,7 @@ def best_of(problem: Problem) -> int:
 
 @pytest.mark.parametrize(("source", "sink"), [(True, False), (False, True), (True, True), (False, False)])
 def test_forks_are_solved(source: bool, sink: bool) -> None:
-    for seed in range(12):
+    for seed in seeds(12, least=3):
         problem = fork(Random(seed), source=source, sink=sink, members=3 if source and sink else 4)
         best = best_of(problem)
         timer = Timer(problem)
@@ -77,7 +78,7 @@ def doubled(random: Random) -> Problem:
 
 
 def test_equal_phases_behind_a_bus() -> None:
-    for seed in range(16):
+    for seed in seeds(16, least=3):
         problem = doubled(Random(seed))
         modes = candidate_modes(Costs(Timer(problem))).choices
         spread = replace(  # the oracle knows single devices

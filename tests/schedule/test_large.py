@@ -6,6 +6,8 @@ from dataclasses import replace
 from fractions import Fraction
 from random import Random
 
+from share import seeds
+
 from rho.backend.schedule.answer import Status
 from rho.backend.schedule.problem import Combine, DeviceGroup, Duplex, Edge, Link, PhaseIndex, PhaseTask, Problem, Ticks
 from rho.backend.schedule.solve import plan_problem
@@ -134,7 +136,7 @@ def fleet(random: Random, devices: int) -> Problem:
 
 def test_a_sum_over_a_fleet_is_near_its_bound_and_beats_stated_splits() -> None:
     """The bound knows that one channel carries whatever leaves home; the plan uses the few devices that help."""
-    for seed in range(2):
+    for seed in seeds(2):
         random = Random(seed)
         problem = fleet(random, 200)
         answer = plan_problem(problem, replace(DEFAULT, steps=0))

@@ -6,7 +6,7 @@ from dataclasses import replace
 from random import Random
 
 import pytest
-from share import repeats
+from share import seeds
 
 from rho.backend.schedule.answer import Status
 from rho.backend.schedule.problem import (
@@ -215,7 +215,7 @@ def powered(random: Random, objective: Objective, *, off: bool) -> Problem:
 def test_floors_are_below_every_schedule_and_close_to_some(objective: Objective, off: bool) -> None:
     """Of random problems: no layout of random decisions is below, nor below the floor of what ends as soon as it does."""
     close = higher = 0
-    for seed in range(repeats(120)):
+    for seed in seeds(120):
         random = Random(seed)
         problem = powered(random, objective, off=off)
         shortest = plan_problem(problem, FAST).lower_bound
@@ -235,7 +235,7 @@ def test_floors_are_below_every_schedule_and_close_to_some(objective: Objective,
 
 def test_energy_plans_under_deadlines_are_no_worse_than_random_splits() -> None:
     compared = 0
-    for seed in range(repeats(80)):
+    for seed in seeds(80):
         random = Random(seed)
         problem = powered(random, Objective.ENERGY, off=seed % 2 == 0)
         quick = plan_problem(problem, FAST).schedule

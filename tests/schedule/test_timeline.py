@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 
 import pytest
-from share import share
+from share import seeds
 
 from rho.backend.schedule.problem import DeviceGroup, Edge, PhaseIndex, PhaseTask, Problem, Ticks
 from rho.backend.schedule.solve import plan_problem
@@ -26,7 +26,7 @@ def graph_of(problem: Problem, decisions: Decisions) -> StepGraph:
     return StepGraph(timer, expand(timer, decisions.modes), order)
 
 
-@pytest.mark.parametrize("seed", share(range(300), seed=1))
+@pytest.mark.parametrize("seed", seeds(300))
 def test_a_simulation_is_a_schedule_of_its_step_graph(seed: int) -> None:
     random = Random(seed)
     problem = problem_of(random)
@@ -50,7 +50,7 @@ def test_a_simulation_is_a_schedule_of_its_step_graph(seed: int) -> None:
 
 
 def test_an_expansion_shares_what_did_not_change() -> None:
-    for seed in range(60):
+    for seed in seeds(100):
         random = Random(seed)
         problem = problem_of(random)
         timer = Timer(problem)
@@ -77,7 +77,7 @@ def test_the_largest_operand_that_dies_gives_its_place() -> None:
     assert levels == ((0, 60), (1, 160), (2, 120), (3, 160), (4, 100))
 
 
-@pytest.mark.parametrize("seed", share(range(300), seed=2))
+@pytest.mark.parametrize("seed", seeds(300))
 def test_decisions_of_a_schedule_give_it_again(seed: int) -> None:
     """Also the order in which links send, which no order of first starts tells."""
     random = Random(seed)
@@ -89,7 +89,7 @@ def test_decisions_of_a_schedule_give_it_again(seed: int) -> None:
             assert timer.lay_out(decisions_of(problem, schedule)) == schedule
 
 
-@pytest.mark.parametrize("seed", share(range(120), seed=3))
+@pytest.mark.parametrize("seed", seeds(120))
 def test_a_found_schedule_is_laid_out_again_by_its_own_decisions(seed: int) -> None:
     problem = problem_of(Random(seed), 8)
     found = plan_problem(problem, Budget(60, 0)).schedule

@@ -7,7 +7,7 @@ from dataclasses import replace
 from random import Random
 
 import pytest
-from share import repeats
+from share import drawing, repeats
 
 from rho.backend.schedule.answer import Schedule
 from rho.backend.schedule.problem import (
@@ -172,7 +172,7 @@ def corrupted(r: Random, problem: Problem, schedule: Schedule) -> Schedule:
 
 
 def cases(seed: int, count: int) -> Iterator[tuple[Problem, Schedule]]:
-    r = Random(seed)
+    r = drawing("verdicts", seed)
     for _ in range(count):
         found = drawn(r)
         if found is not None:
@@ -254,7 +254,7 @@ def disordered(r: Random, sync: Synchronisation) -> Synchronisation:
 
 @pytest.mark.parametrize("block", range(BLOCKS))
 def test_the_order_of_queues_is_that_of_the_naive_judge(block: int) -> None:
-    r = Random(block)
+    r = drawing("queues", block)
     for number in range(repeats(300)):
         found = drawn(r)
         if found is None:

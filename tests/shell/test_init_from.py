@@ -7,7 +7,7 @@ import random
 from pathlib import Path
 
 import pytest
-from share import repeats
+from share import seeds
 
 from .conftest import Rho
 
@@ -65,7 +65,7 @@ WORDS = ["1", "-2.5", "x", "", "NA", "2024-01-05", "05.01.2024", "true", "922337
          "∞", "1e400", "use", "n", "é 1"]
 
 
-@pytest.mark.parametrize("seed", range(repeats(60)))
+@pytest.mark.parametrize("seed", seeds(60))
 def test_any_table_gives_a_program_that_reads_it(
     rho: Rho, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:

@@ -10,7 +10,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from share import SHARE, share
+from share import SHARE, seeds
 
 from rho.lang.diagnostics import Refused
 
@@ -75,7 +75,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return _store(tmp_path_factory.mktemp("stored"), ROWS)
 
 
-@pytest.mark.parametrize("seed", share(range(COUNT), seed=16))
+@pytest.mark.parametrize("seed", seeds(COUNT))
 def test_the_bits_are_those_in_memory(seed: int, folder: Path) -> None:
     text = program(seed)
     try:
@@ -132,13 +132,13 @@ for seed in map(int, sys.argv[3:]):
 def test_the_limit_is_kept_to(tmp_path: Path) -> None:
     limit = 8_000_000
     small, big = _store(tmp_path / "small", 400_000), _store(tmp_path / "big", 8_000_000)
-    seeds = [str(seed) for seed in share(range(COUNT // 3), seed=17)]
+    drawn = [str(seed) for seed in seeds(COUNT // 3)]
     tests = Path(__file__).parents[1]
     code = _PEAK.format(tests=str(tests), harness=str(tests / "harness"), limit=limit)
-    command = [sys.executable, "-c", code, str(small), str(big), *seeds]
+    command = [sys.executable, "-c", code, str(small), str(big), *drawn]
     ran = subprocess.run(command, capture_output=True, text=True, timeout=3000)
     assert ran.returncode == 0, ran.stderr
     grown = {int(seed): int(count) for seed, count in map(str.split, ran.stdout.splitlines())}
-    assert len(grown) > len(seeds) // 2
+    assert len(grown) > len(drawn) // 2
     above = {seed: count for seed, count in grown.items() if count > limit + _ALLOCATORS}
     assert not above

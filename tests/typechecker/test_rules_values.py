@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import random
-
 import pytest
+from share import drawing
 
 from rho.backend.reference import interpret
 from rho.backend.run.values import Array
@@ -36,7 +35,7 @@ DYADIC = "+-×÷*⌊⌈|∧∨<=≡~⍴,⍪⌽⊖↑↓↕⊃⌷⍳⍸∊⍷∪�
 
 
 def data(rows: int, columns: int) -> dict[str, Array]:
-    pick = random.Random(rows * 7 + columns)
+    pick = drawing(rows, columns)
 
     def some(kind: Kind, shape: tuple[int, ...], items: list[object]) -> Array:
         count = 1
@@ -56,7 +55,7 @@ def data(rows: int, columns: int) -> dict[str, Array]:
 def test_values_have_the_types_that_were_promised(glyph: str) -> None:
     """The interpreter verifies kind, shape, range and index bound of every value; only run-time checks may fail."""
     pairs = [(a, c) for a in ARGUMENTS for c in ARGUMENTS] if glyph.startswith("_") else [("", c) for c in ARGUMENTS]
-    chosen = random.Random(glyph).sample(pairs, min(40, len(pairs)))
+    chosen = drawing(glyph).sample(pairs, min(40, len(pairs)))
     ran = 0
     for left, right in chosen:
         for origin in (0, 1):

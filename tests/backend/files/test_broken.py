@@ -11,6 +11,7 @@ import zlib
 from pathlib import Path
 
 import pytest
+from share import drawing
 
 from rho.backend.run import files
 from rho.backend.run.files import Wanted, check_range, read_shape, read_values, write_values
@@ -245,7 +246,7 @@ def test_damage_is_read_or_refused(suffix: str, tmp_path: Path) -> None:
     else:
         shape, stored = ((2, 4, 3), "u1") if rank == 3 else ((6, 4), "f8")
         write_values(str(path), np.arange(24).reshape(shape).astype(stored), kind, SPAN)
-    whole, chance = path.read_bytes(), random.Random(suffix)
+    whole, chance = path.read_bytes(), drawing(suffix)
     for _ in range(ROUNDS):
         path.write_bytes(mutated(chance, whole))
         with contextlib.suppress(RhoError):

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from share import repeats
+from share import seeds
 
 from rho.backend.run.files import Wanted, prepare_table, read_shape, read_values, write_together
 from rho.lang.diagnostics import RhoError
@@ -198,7 +198,7 @@ def test_the_place_of_a_bad_cell_late_in_a_file(tmp_path: Path) -> None:
 SIGNS = ["a", "7", " ", ",", '"', "\n", ";", "é", "'", "\t", "¯", "-"]
 
 
-@pytest.mark.parametrize("seed", range(repeats(100)))
+@pytest.mark.parametrize("seed", seeds(100))
 def test_what_is_written_reads_back(tmp_path: Path, seed: int) -> None:
     """Random texts, numbers and dates: a table written by Rho is the same to Rho and to Python's own reader."""
     draw = random.Random(seed)
@@ -224,7 +224,7 @@ def test_what_is_written_reads_back(tmp_path: Path, seed: int) -> None:
     assert [row[0] for row in read[1:]] == [word.rstrip(" ") for word in words]
 
 
-@pytest.mark.parametrize("seed", range(repeats(300)))
+@pytest.mark.parametrize("seed", seeds(300))
 def test_any_bytes_are_read_or_refused(tmp_path: Path, seed: int) -> None:
     """A damaged table is read as it stands, or refused with a code; nothing else is raised."""
     draw = random.Random(seed)

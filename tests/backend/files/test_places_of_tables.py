@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from share import seeds
 
 from rho.backend.run.files import Wanted, read_shape, read_values, records, row_source
 from rho.backend.run.files.content import Content
@@ -41,7 +42,7 @@ def table(chance: random.Random) -> tuple[str, int]:
     return ("\ufeff" * (chance.random() < 0.3)) + end.join(lines) + end * chance.randint(0, 2), columns
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", seeds(60))
 def test_every_row_from_its_place(narrow: None, tmp_path: Path, seed: int) -> None:
     chance = random.Random(seed)
     text, columns = table(chance)
@@ -60,7 +61,7 @@ def test_every_row_from_its_place(narrow: None, tmp_path: Path, seed: int) -> No
         source.close(handle)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(20))
 def test_a_place_is_the_start_of_a_record(narrow: None, tmp_path: Path, seed: int) -> None:
     text, _ = table(random.Random(seed))
     path = tmp_path / "t.csv"

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from share import drawing
 
 from rho.backend.graph.phases import LibraryPhase, PhaseId, ValueId
 from rho.backend.graph.registry import LIBRARY
@@ -49,7 +50,7 @@ def item(kind: Kind, draw: random.Random, *, plain: bool = False) -> Any:
 
 
 def fresh(kind: Kind, shape: Sequence[int], seed: int = 0, *, plain: bool = False) -> Array:
-    draw = random.Random(f"{kind.value}{tuple(shape)}{seed}")
+    draw = drawing(kind.value, tuple(shape), seed)
     return array(kind, shape, [item(kind, draw, plain=plain) for _ in range(math.prod(shape))])
 
 
