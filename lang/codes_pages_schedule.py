@@ -48,7 +48,8 @@ PAGES: dict[str, Page] = {
         _block("place a on gpu"),
     ),
     Code.SCH106: _shown(
-        "No plan meets the deadline or the limit. The message gives a lower bound that holds for every plan.",
+        "No plan meets the deadline or the limit. The message gives a lower bound that holds for every plan along the "
+        "axes that were chosen for its cuts.",
         _block("deadline 1ns"),
         _block("deadline 1s"),
     ),

@@ -52,16 +52,23 @@ class Plan:
 
     @property
     def at_least(self) -> float:
-        """Seconds that no plan goes below, as far as is proved; of an objective other than latency, its bound."""
+        """Seconds that no plan of its `space` goes below, as far as is proved; of an objective other than latency, its bound."""
         found = self.stored.prediction
         by_time = found is None or not found.objectives or found.objectives[0][0] == "latency"
         return self._prediction[1] * self.stored.tick_ns / 1e9 if by_time else float(self._prediction[1])
 
     @property
     def status(self) -> str:
-        """`optimal` or `gap`."""
+        """`optimal` (of its `space`) or `gap`."""
         found = self.stored.prediction
         return "" if found is None else found.status.value
+
+    @property
+    def space(self) -> tuple[str, ...]:
+        """What `at_least` and `optimal` range over, in words: whole shards or chunks, the axes of cuts, and what is not cut."""
+        from ...backend.schedule.plan.space_text import space_lines
+
+        return tuple(space_lines(self.stored))
 
     @property
     def sizes(self) -> dict[str, int]:

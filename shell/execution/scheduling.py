@@ -231,7 +231,7 @@ def require_optimal(plan: Plan, where: str) -> None:
 
     found = plan.prediction
     if found is not None and found.status is Status.GAP:
-        message = f"the plan is not proved optimal ({judged(found)})"
+        message = f"the plan is not proved optimal ({judged(plan)})"
         notes = ("search longer with `--budget SECONDS`, or without a limit with `--prove`",)
         raise RunFailed([Diagnostic(Code.SCH302, message, Span(where, 0, 0), notes=notes)])
 
@@ -281,6 +281,7 @@ def load_scheduled(loaded: Loaded, scheduling: Scheduling, permissions: Permissi
 def summary(plan: Plan, held: Mapping[str, int]) -> dict[str, Any]:
     """What `--json` says of a prediction."""
     from ...backend.schedule.plan.explain_queues import busy_of
+    from ...backend.schedule.plan.space_text import space_lines
 
     found = plan.prediction
     if found is None:
@@ -290,6 +291,7 @@ def summary(plan: Plan, held: Mapping[str, int]) -> dict[str, Any]:
         "makespan": found.makespan,
         "lower_bound": found.lower_bound,
         "status": found.status.value,
+        "bound_over": space_lines(plan),
         "busy": busy_of(plan),
         "held_bytes": dict(held),
     }
@@ -305,6 +307,6 @@ def simulation_lines(plan: Plan) -> list[str]:
     busy = busy_of(plan)
     shown = [f"{device} {time_text(ticks * plan.tick_ns)}" for device, ticks in list(busy.items())[:16]]
     more = f" and {len(busy) - 16} more" if len(busy) > 16 else ""
-    promised = prediction_text(found, plan.tick_ns)
+    promised = prediction_text(plan)
     count = f"{len(plan.devices)} device" + ("s" if len(plan.devices) > 1 else "")
     return [f"simulated on {count}: {promised}", f"busy: {', '.join(shown)}{more}"]

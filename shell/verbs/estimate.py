@@ -128,6 +128,7 @@ def _planned(name: str, core: Core, bound: BoundGraph, profile: Profile, schedul
     from ...backend.devices.cost import with_interval
     from ...backend.schedule.answer import Status
     from ...backend.schedule.plan.explain_queues import judged
+    from ...backend.schedule.plan.space_text import plans_text
     from ..display.durations import duration
     from ..execution.scheduling import planned_on
 
@@ -142,11 +143,11 @@ def _planned(name: str, core: Core, bound: BoundGraph, profile: Profile, schedul
     values = tuple((name, value) for name, value in found.objectives if name != "latency")
     count = sum(device.count for device in profile.devices)
     first = found.objectives[0][0] if found.objectives else "latency"
-    proved = judged(found)
+    proved, plans = judged(plan), plans_text(plan)
     if found.status is Status.OPTIMAL:
-        proved = "no plan is better"
+        proved = f"no {plans} is better"
     elif first == "latency":
-        proved = f"no plan takes less than {duration(found.lower_bound * plan.tick_ns)}"
+        proved = f"no {plans} takes less than {duration(found.lower_bound * plan.tick_ns)}"
     return Row(name, count, estimate.ns, estimate.p10, estimate.p90, peak, proved, values)
 
 

@@ -96,6 +96,7 @@ def _profile(arguments: Arguments, plan: Plan) -> Profile | None:
 
 def _verify(plan: Plan, loaded: Loaded, profile: Profile | None, path: str, *, prove: bool) -> list[str]:
     """What was found to hold.  Refused: SCH301 out of date, E705 a check that fails, SCH302 a claim that cannot be proved."""
+    from ...backend.schedule.plan.space_text import plans_text, space_lines
     from ...backend.schedule.program.described import UNCHECKED, single_faults
     from ...backend.schedule.program.planning import faults_of_stored, reproved, require_current
     from ...backend.schedule.verify.plans import needless_waits
@@ -126,7 +127,8 @@ def _verify(plan: Plan, loaded: Loaded, profile: Profile | None, path: str, *, p
         )
         if not prove and plan.prediction.lower_bound:
             how = f"{plan.prediction.status.value}, by {plan.prediction.proof.method}"
-            notes.append(f"that no plan is below that bound is only said ({how}): --prove derives it again")
+            notes.append(f"that no {plans_text(plan)} is below that bound is only said ({how}): --prove derives it again")
+            notes += space_lines(plan)
     if prove:
         if profile is None or plan.prediction is None:
             raise Refused(
@@ -134,5 +136,5 @@ def _verify(plan: Plan, loaded: Loaded, profile: Profile | None, path: str, *, p
             )
         if not reproved(plan, loaded.bound, loaded.core, profile):
             raise Refused([Diagnostic(Code.SCH302, "the plan claims more than could be proved again", Span(path, 0, 0))])
-        notes.append(f"proved again: nothing is better than {plan.prediction.lower_bound} ticks")
+        notes.append(f"proved again: no {plans_text(plan)} is better than {plan.prediction.lower_bound} ticks")
     return notes

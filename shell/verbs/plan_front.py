@@ -120,34 +120,42 @@ def text(arguments: Arguments, found: Front, name: str) -> str:
 
 
 def described(found: Front) -> dict[str, Any]:
+    from ...backend.schedule.plan.space_text import space_lines
+
     return {
         "version": 1, "objectives": ["latency", found.objective.value], "least_ns": found.least_ns,
         "points": [
             {"ns": point.ns, found.objective.value: point.value, "devices": list(_used(point))} for point in found.points
         ],
         "floors": [{"ns": ns, found.objective.value: value} for ns, value in found.floors],
+        "bound_over": space_lines(found.narrowest),
     }  # fmt: skip
 
 
 def drawn(found: Front, name: str) -> Drawn:
     from ...backend.schedule.pictures.front import Drawn
+    from ...backend.schedule.plan.space_text import plans_text, space_lines
 
     unit = UNITS[found.objective.value]
     points = tuple((one.ns, one.value, _said(one, unit)) for one in found.points)
-    return Drawn(f"{name}: time against {found.objective.value}", unit, points, found.floors)
+    title = f"{name}: time against {found.objective.value}"
+    return Drawn(title, unit, points, found.floors, plans_text(found.narrowest), tuple(space_lines(found.narrowest)))
 
 
 def lines(found: Front) -> Iterator[str]:
     """A line a plan, then what is proved."""
     unit = UNITS[found.objective.value]
     from ...backend.schedule.plan.explain_queues import time_text
+    from ...backend.schedule.plan.space_text import plans_text, space_lines
 
     yield f"time against {found.objective.value}: {len(found.points)} plans, each verified"
     for place, point in enumerate(found.points, 1):
         yield f"{place:>3}  {_said(point, unit)}"
-    yield f"no plan takes less than {time_text(found.least_ns)}"
+    plans = plans_text(found.narrowest)
+    yield f"no {plans} takes less than {time_text(found.least_ns)}"
     for ns, value in found.floors:
-        yield f"no plan of at most {time_text(ns)} is below {value} {unit}"
+        yield f"no {plans} and at most {time_text(ns)} is below {value} {unit}"
+    yield from space_lines(found.narrowest)
 
 
 def _said(point: Point, unit: str) -> str:

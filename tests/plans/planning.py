@@ -10,13 +10,16 @@ from typing import Any
 
 from rho import backend
 from rho.backend.devices.reading import read_profile
+from rho.backend.graph.bind import BoundGraph
 from rho.backend.graph.phases import Graph
 from rho.backend.schedule.plan.stored import encode_plan
 from rho.backend.schedule.problem import Objective
+from rho.backend.schedule.program.cuts import Axes
 from rho.backend.schedule.program.planning import Planned, plan_program
 from rho.backend.schedule.solve.budget import Budget
 from rho.lang.source import Source
 from rho.typechecker.check import check
+from rho.typechecker.core_blocks import Core
 
 from .drawn import Drawn
 
@@ -31,11 +34,18 @@ class Case:
     profile: dict[str, Any]
     graph: Graph
     planned: Planned
+    stored: str
+    core: Core
+    bound: BoundGraph
 
 
-def case_of(drawn: Drawn, budget: Budget = QUICK, objectives: Sequence[Objective] = ()) -> Case:
-    """Plan a drawn program.  Refused and Rejected are passed on."""
+def case_of(
+    drawn: Drawn, budget: Budget = QUICK, objectives: Sequence[Objective] = (), axes: Axes | None = None
+) -> Case:  # fmt: skip
+    """Plan a drawn program, along these axes where they are given.  Refused and Rejected are passed on."""
     core = check(Source("<plans>", drawn.text)).core
     bound = backend.bind_shapes(core, drawn.shapes)
-    planned = plan_program(core, bound, read_profile("<drawn>", drawn.profile), objectives=objectives, budget=budget)
-    return Case(json.loads(encode_plan(planned.plan)), tomllib.loads(drawn.profile), planned.program.bound.graph, planned)
+    profile = read_profile("<drawn>", drawn.profile)
+    planned = plan_program(core, bound, profile, objectives=objectives, budget=budget, axes=axes)
+    stored = encode_plan(planned.plan)
+    return Case(json.loads(stored), tomllib.loads(drawn.profile), planned.program.bound.graph, planned, stored, core, bound)

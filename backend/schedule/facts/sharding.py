@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from math import prod
 from typing import Final
 
 from ....typechecker import scalars
@@ -21,7 +22,22 @@ from ...graph import traverse
 from ...graph.cells import frame_of
 from ...graph.costs import Types
 from ...graph.elementwise import merge_loop
-from ...graph.phases import AxisKind, LibraryPhase, Loop, Phase, Read, Structured, ValueId
+from ...graph.phases import (
+    AxisKind,
+    Branch,
+    Constant,
+    Fold,
+    Input,
+    LibraryPhase,
+    Loop,
+    Map,
+    Output,
+    Phase,
+    Print,
+    Read,
+    Structured,
+    ValueId,
+)
 from ...graph.projections import IDENTITY, box_needed
 from ...scalar.table import REDUCTIONS
 from ..plan.model import Box
@@ -115,6 +131,42 @@ def cuts_of(phase: Phase, types: Types) -> tuple[Cut, ...]:
             return tuple(Cut(axis, space[axis]) for axis in axes if space[axis] > 1)
         case _:
             return ()
+
+
+def axes_of(phase: Phase, types: Types) -> tuple[int, ...]:
+    """The axes along which a phase may be cut, or the rows of an input may lie."""
+    if isinstance(phase, Input):
+        return tuple(axis for axis, size in enumerate(shape_of(phase.result, types) or ()) if size > 1)
+    return tuple(cut.axis for cut in cuts_of(phase, types))
+
+
+def uncut_because(phase: Phase, types: Types) -> str:
+    """Why a phase that has no cuts has none; empty where it has too little to be cut, or only brings in, prints or saves."""
+    phase = as_one(phase, types)
+    values = (*traverse.operands(phase), *traverse.results(phase))
+    if isinstance(phase, Input | Constant | Print | Output):
+        return ""
+    if isinstance(phase, Loop):
+        return "a loop whose iterations one device runs"
+    if isinstance(phase, Branch):
+        return "a choice of which one device runs the arm"
+    if isinstance(phase, Map | Fold):
+        kind = "scan" if isinstance(phase, Fold) and phase.scan else type(phase).__name__.lower()
+        return f"a {kind} with a function of its own"
+    if traverse.defines(phase) or any(shape_of(value, types) is None for value in values):
+        return "its sizes are known only when it runs"
+    if all(prod(shape_of(value, types) or ()) <= 1 for value in values):
+        return ""
+    if isinstance(phase, Structured):
+        parallel = any(axis.kind is AxisKind.PARALLEL and axis.size.constant != 1 for axis in phase.axes)
+        reduced = any(axis.kind is AxisKind.REDUCE and (axis.size.constant or 0) > 1 for axis in phase.axes)
+        return "its function does not join partial results" if reduced and not parallel else ""
+    if phase.op in _DEPENDS_ON_PLACE:
+        return "its values depend on their place"
+    return f"no cut of a {_OPERATIONS.get(phase.op, 'sort' if 'sorts' in phase.attributes else phase.op)} is known"
+
+
+_OPERATIONS: Final = {"key_reduce": "reduction by key", "index_of": "look-up", "member_of": "look-up", "grade_by": "grade"}
 
 
 def _structured_cut(phase: Structured, types: Types, axis: int, size: int) -> Cut | None:

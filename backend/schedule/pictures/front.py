@@ -1,6 +1,7 @@
 """A Pareto front as one self-contained SVG: plans as points, the staircase they decide, and below it what is proved.
 
-Right of and above the staircase every value is reached by a plan; below the green line no plan can be; between them nobody knows.
+Right of and above the staircase every value is reached by a plan; below the green line no plan of its space can be; between
+them nobody knows.
 
 Neighbours: `backend.schedule.program.fronts` (what is drawn), `page` (the same style).
 """
@@ -25,12 +26,15 @@ Scale: TypeAlias = Callable[[float], float]
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """`points`: (nanoseconds, value, what is said of it); `floors`: (nanoseconds, value): no plan within that time is below."""
+    """`points`: (nanoseconds, value, what is said of it); `floors`: (nanoseconds, value): none of the `plans` within that time is
+    below; `over`: which plans these are."""
 
     title: str
     unit: str
     points: tuple[tuple[int, int, str], ...]
     floors: tuple[tuple[int, int], ...] = ()
+    plans: str = "plan"
+    over: tuple[str, ...] = ()
 
 
 def fronts_svg(fronts: Sequence[Drawn]) -> str:
@@ -81,7 +85,7 @@ def _panel(front: Drawn) -> Iterator[str]:
     stairs = _stairs([(ns, value) for ns, value, _ in front.points], x, y)
     yield f'<path class="front" d="{stairs}"/>'
     if front.floors:
-        yield f'<path class="floor" d="{_floor(front.floors, x, y)}"><title>no plan is below</title></path>'
+        yield f'<path class="floor" d="{_floor(front.floors, x, y)}"><title>no {escape(front.plans)} is below</title></path>'
     for place, (ns, value, said) in enumerate(front.points, 1):
         yield f'<circle class="point" cx="{x(ns):.1f}" cy="{y(value):.1f}" r="5"><title>{escape(said)}</title></circle>'
         yield f'<text x="{x(ns) + 8:.1f}" y="{y(value) - 7:.1f}">{place}</text>'

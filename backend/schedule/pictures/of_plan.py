@@ -35,6 +35,7 @@ from ..plan.model import (
     phases_of,
 )
 from ..plan.parts import PlannedPhase, box_text
+from ..plan.space_text import has_other_axes, space_lines
 from .chart import (
     Arrow,
     Axis,
@@ -101,9 +102,10 @@ class _Reader:
             )
             notes.append(
                 f"lower bound {time_text(prediction.lower_bound, plan.tick_ns)} · {prediction.status.value}{gap}"
+                + (" along these axes" if has_other_axes(plan) else "")
                 + ("" if prediction.proof.method == "none" else f" ({prediction.proof.method})")
             )
-            notes += chunks_text(plan)
+            notes += [*space_lines(plan), *chunks_text(plan)]
             told = [f"{b.name} {time_text(b.ticks, plan.tick_ns)}" for b in prediction.baselines if b.ticks is not None]
             notes += [f"baselines: {', '.join(told)}"] if told else []
         sizes = plan.sizes if self.main is plan.main else ()

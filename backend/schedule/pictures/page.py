@@ -27,8 +27,8 @@ def plan_page(chart: Chart) -> str:
     return _page(chart.title, [
         *(f"<p>{escape(note)}</p>" for note in chart.notes),
         "<h2>When and where</h2>",
-        "<p>A lane is a queue of a device or link. Dashed outlines are a critical path, the green line is the lower bound, "
-        "dotted arrows are fences, blue is memory in use and red its limit. Hover for details.</p>",
+        "<p>A lane is a queue of a device or link. Dashed outlines are a critical path, the green line is the lower bound "
+        "of the plans named above, dotted arrows are fences, blue is memory in use and red its limit. Hover for details.</p>",
         *_zoomed(gantt_svg(replace(chart, title="", notes=()))),
         *_loops(chart),
         "<h2>Memory</h2>",
@@ -44,7 +44,8 @@ def front_page(front: Drawn, charts: Sequence[Chart]) -> str:
     """The page of a front: the plans as points, and each plan folded up below."""
     lines = [
         "<p>Each point is a verified plan; right of and above the blue line a plan reaches everything, below the green one "
-        "none does.</p>",
+        f"no {escape(front.plans)} does.</p>",
+        *(f"<p>{escape(line)}</p>" for line in front.over),
         *_zoomed(fronts_svg([front])),
     ]
     for place, ((_, _, said), chart) in enumerate(zip(front.points, charts, strict=True), 1):

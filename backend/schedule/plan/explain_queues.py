@@ -27,7 +27,6 @@ from .model import (
     JoinStep,
     LoopStep,
     Plan,
-    Prediction,
     Queue,
     QueueKind,
     RowsStep,
@@ -37,6 +36,7 @@ from .model import (
     WaitStep,
 )
 from .parts import DeviceId, PlannedPhase, box_text
+from .space_text import has_other_axes, space_lines
 
 _INDENT = "  "
 
@@ -54,9 +54,9 @@ def queues_text(plan: Plan) -> str:
         f"{counted(len(transfers), 'transfer')}, {moved}"
     ]
     if plan.prediction is not None:
-        lines.append(prediction_text(plan.prediction, plan.tick_ns))
+        lines.append(prediction_text(plan))
     busy, peaks = busy_of(plan), dict(plan.main.peak)
-    lines += chunks_text(plan)
+    lines += [*space_lines(plan), *chunks_text(plan)]
     lines += [f"obeys: {text}" for text in plan.directives]
     if plan.speculated:
         made = [value for phase in plan.speculated if phase in known for value in known[phase].results]
@@ -73,29 +73,33 @@ def queues_text(plan: Plan) -> str:
 
 
 def chunks_text(plan: Plan) -> list[str]:
-    """Which phases go in chunks, and of what plans the bound is then."""
-    if not plan.chunks:
-        return []
+    """Which phases go in chunks."""
     parts = ", ".join(f"#{one.phase} in {one.count}" for one in plan.chunks)
-    return [f"chunks: {parts}; the bound is of plans with at most {max(one.of for one in plan.chunks)} a device"]
+    return [f"chunks: {parts}"] if parts else []
 
 
 _UNITS: Final = {"energy": " mJ", "throughput": " ticks a run"}
 
 
-def judged(found: Prediction) -> str:
-    """The certified bound, and how near the plan is to it."""
-    word = found.status.value
+def judged(plan: Plan) -> str:
+    """The certified bound, and how near the plan is to it; empty of a plan without a prediction."""
+    found = plan.prediction
+    if found is None:
+        return ""
+    word, along = found.status.value, " along these axes" if has_other_axes(plan) else ""
     if found.status is Status.OPTIMAL:
-        word = f"optimal ({found.proof.method})"
+        word = f"optimal{along} ({found.proof.method})"
     elif found.status is Status.GAP and found.objectives and found.objectives[0][1]:
         first = found.objectives[0][1]
         word = f"gap {100 * (first - found.lower_bound) / first:.1f} %"
-    return f"lower bound {found.lower_bound}: {word}"
+    return f"lower bound {found.lower_bound}{'' if found.status is Status.OPTIMAL else along}: {word}"
 
 
-def prediction_text(found: Prediction, tick_ns: int) -> str:
+def prediction_text(plan: Plan) -> str:
     """One line: the makespan, its bound or gap, the baselines."""
+    found, tick_ns = plan.prediction, plan.tick_ns
+    if found is None:
+        return ""
     others = ", ".join(
         f"{one.name} {one.ticks} ({one.ticks / found.makespan:.2f}×)" if one.ticks is not None and found.makespan
         else f"{one.name} {'infeasible' if one.ticks is None else one.ticks}"
@@ -104,7 +108,7 @@ def prediction_text(found: Prediction, tick_ns: int) -> str:
     values = "".join(f", {amount(name, value, tick_ns)}" for name, value in found.objectives if name != "latency")
     end = f"  Baselines: {others}" if others else ""
     time = time_text(found.makespan * tick_ns)
-    return f"T = {found.makespan} ticks ({time}){values}, {judged(found)}.{end}"
+    return f"T = {found.makespan} ticks ({time}){values}, {judged(plan)}.{end}"
 
 
 def amount(objective: str, value: int, tick_ns: int) -> str:

@@ -40,6 +40,7 @@ from .parts import (
     PlannedPhase,
     PlannedRegion,
     PlannedStore,
+    Space,
 )
 
 SCHEMA: Final = "plan/2"
@@ -315,7 +316,7 @@ class Plan:
     profile and `prediction` what was planned with it (empty and None for a plan of one device); `directives` are the texts
     of those that hold, `speculated` phases whose result may be thrown away, `spread` loops that several devices run together,
     `regions` what is compiled whole, `stores` the inputs and outputs that are never in memory as a whole, `chunks` the phases
-    whose shards are cut into chunks that follow each other (none: what is said of the plan is said of whole shards)."""
+    whose shards are cut into chunks that follow each other, `space` the plans that the bound is of."""
 
     program: tuple[PlannedFile, ...]
     sizes: Counts
@@ -336,6 +337,7 @@ class Plan:
     regions: tuple[PlannedRegion, ...] = ()
     chunks: tuple[PlannedChunks, ...] = ()
     stores: tuple[PlannedStore, ...] = ()
+    space: Space = field(default_factory=Space)
 
     @property
     def peak(self) -> dict[DeviceId, int]:

@@ -98,12 +98,32 @@ class Lies(Enum):
 
 @dataclass(frozen=True, slots=True)
 class PlannedChunks:
-    """A phase of which a device runs up to `count` shards one after the other; the plan's bound is of all schedules with at most
-    `of` a device."""
+    """A phase of which a device runs up to `count` shards one after the other."""
 
     phase: PhaseId
     count: int
-    of: int
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedCut:
+    """The axis along which a phase may be cut, of all `axes` along which it could be; of an input, along which its rows lie.
+
+    None: it is not cut; `because` of something, where there is something to cut and no axis."""
+
+    phase: PhaseId
+    axis: int | None
+    axes: tuple[int, ...]
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """The plans that a lower bound, and being optimal, range over: each phase cut along the axis of its cut and no other, with at
+    most `chunks` shards one after the other on a device; `dealt` are loops whose iterations several devices may share."""
+
+    cuts: tuple[PlannedCut, ...] = ()
+    chunks: int = 1
+    dealt: tuple[PhaseId, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from math import prod
-from typing import Final
+from typing import Final, TypeAlias
 
 from ...graph import traverse
 from ...graph.costs import Types
@@ -20,6 +20,10 @@ from .needs import Aligned, Need, need_of
 
 _COMBINE_BYTES: Final = 1 << 16
 """What a combine counts as beside its partial results."""
+
+
+Axes: TypeAlias = Mapping[PhaseId, int | None]
+"""The axis along which a phase is cut, or the rows of an input lie (None: whole)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,22 +42,25 @@ class Given:
     axes: Mapping[ValueId, int] = field(default_factory=dict)
 
 
-def choose_cuts(graph: Graph, given: Mapping[PhaseId, Given] | None = None, free: Iterable[ValueId] = ()) -> Cuts:
-    """The cuts of the phases; `free`: values from elsewhere, which lie as their first consumer likes best."""
-    chooser = _Chooser(graph.types, given or {}, free=set(free))
-    found = tuple(chooser.choose(phase) for phase in graph.phases)
+def choose_cuts(
+    graph: Graph, given: Mapping[PhaseId, Given] | None = None, free: Iterable[ValueId] = (), axes: Axes | None = None
+) -> Cuts:  # fmt: skip
+    """The cuts of the phases; `free`: values from elsewhere, which lie as their first consumer likes best; `axes`: of phases that
+    are not to be chosen for."""
+    chooser = _Chooser(graph.types, given or {}, axes or {}, free=set(free))
+    found = [chooser.choose(phase) for phase in graph.phases]
     for place, phase in enumerate(graph.phases):
         if isinstance(phase, Input):
             axis = chooser.axis.setdefault(phase.result, 0)
             shape = shape_of(phase.result, graph.types)
-            if shape and shape[axis] > 1:
-                found = (*found[:place], Cut(axis, shape[axis]), *found[place + 1 :])
-    return Cuts(found, chooser.axis)
+            if shape and shape[axis] > 1 and chooser.axes.get(phase.id, axis) is not None:
+                found[place] = Cut(axis, shape[axis])
+    return Cuts(tuple(found), chooser.axis)
 
 
 def given_as(phase: Phase, cut: Cut, types: Types) -> Given:
     """A phase that is cut so, with its operands along the axes that suit it best."""
-    chooser, phase = _Chooser(types, {}), as_one(phase, types)
+    chooser, phase = _Chooser(types, {}, {}), as_one(phase, types)
     operands = enumerate(traverse.operands(phase))
     axes = {value: chooser.best_axis(phase, cut, place, value)[1] for place, value in operands}
     return Given(cut, {**axes, **dict.fromkeys(traverse.results(phase), 0 if cut.combines else cut.axis)})
@@ -63,17 +70,23 @@ def given_as(phase: Phase, cut: Cut, types: Types) -> Given:
 class _Chooser:
     types: Types
     given: Mapping[PhaseId, Given]
+    axes: Axes
     axis: dict[ValueId, int] = field(default_factory=dict)
     free: set[ValueId] = field(default_factory=set)
 
     def choose(self, phase: Phase) -> Cut | None:
         if isinstance(phase, Input):
-            self.free.add(phase.result)
+            if phase.id in self.axes:
+                self.axis[phase.result] = self.axes[phase.id] or 0
+            else:
+                self.free.add(phase.result)
             return None
         if phase.id in self.given:
             return self.take(phase, self.given[phase.id])
         phase = as_one(phase, self.types)
         options = cuts_of(phase, self.types)
+        if phase.id in self.axes:
+            options = tuple(cut for cut in options if cut.axis == self.axes[phase.id])
         best = min(options, key=lambda cut: (self.cost(phase, cut), cut.combines, cut.axis), default=None)
         for place, value in enumerate(traverse.operands(phase)):
             if value in self.free and best is not None:

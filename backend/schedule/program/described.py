@@ -27,13 +27,14 @@ from ..single.one_device import HOME, described, plan_one_device, step_of
 from ..solve.costs import Costs
 from ..solve.heuristics import baselines
 from ..timeline.timing import Timer
+from .axes import faults_of_axes
 from .plan_of import plan_of
 from .together import ProgramProblem
 
 CODE: Final = "V12"
-ADVISORY: Final = ("Proof.method", "Proof.detail", "PlannedPhase.span", "PlannedFile.name")
-"""Fields of a stored plan from which nothing is concluded: how its bound was come by (`--prove` derives it again), and the names
-of the files that the program stood in."""
+ADVISORY: Final = ("Proof.method", "Proof.detail", "Space.chunks", "PlannedPhase.span", "PlannedFile.name")
+"""Fields of a stored plan from which nothing is concluded: how its bound was come by and of how many chunks (`--prove` derives it
+again for these), and the names of the files that the program stood in."""
 UNCHECKED: Final = (
     "Plan.tick_ns", "Plan.profile", "Plan.devices", "Plan.links", "Plan.directives", "Plan.spread", "Plan.prediction",
     "Device.id", "Device.backend", "Device.threads", "Device.memory", "Device.kind", "PlannedPhase.device",
@@ -43,10 +44,11 @@ UNCHECKED: Final = (
     "Buffer.offset", "Buffer.first", "Buffer.last", "RunStep.start", "RunStep.end", "CombineStep.start", "CombineStep.end",
     "LoopStep.start", "LoopStep.end", "LoopStep.making", "JoinStep.start", "JoinStep.end", "BranchStep.start",
     "BranchStep.end", "CellsStep.start", "CellsStep.end", "TransferStep.bytes", "TransferStep.start", "TransferStep.busy",
-    "PlannedChunks.of", "TransferStep.arrive", "TransferStep.units", "TransferStep.link", "Queue.device",
+    "Space.chunks", "Space.dealt", "PlannedCut.axis", "TransferStep.arrive", "TransferStep.units", "TransferStep.link",
+    "Queue.device",
 )  # fmt: skip
 """What nothing can be said of without the profile that the plan was made for, beside what `check_plan` asks of it."""
-PARTS: Final = ("devices", "links", "tick_ns", "inputs", "outputs", "phases", "directives", "spread", "chunks")
+PARTS: Final = ("devices", "links", "tick_ns", "inputs", "outputs", "phases", "directives", "spread", "chunks", "space")
 METHODS: Final = ("none", "bound", "certificate", "z3")
 
 
@@ -101,8 +103,11 @@ def own_faults(plan: Plan, bound: BoundGraph) -> list[str]:
     for (_, phase), count in boxes.items():
         most[phase] = max(count, most.get(phase, 0))
     counts = [(phase.id, most[phase.id]) for phase in graph.phases if most.get(phase.id, 0) > 1]
-    if [(one.phase, one.count) for one in plan.chunks] != counts or any(one.of < one.count for one in plan.chunks):
-        found.append(_fault("chunks", [(one.phase, one.count, one.of) for one in plan.chunks], counts))
+    if [(one.phase, one.count) for one in plan.chunks] != counts:
+        found.append(_fault("chunks", [(one.phase, one.count) for one in plan.chunks], counts))
+    if plan.space.chunks < max((1, *most.values())):
+        found.append(_fault("space.chunks", plan.space.chunks, max(most.values())))
+    found += [_fault(*fault) for fault in faults_of_axes(plan, replace(bound, graph=graph))]
     devices = {device.id for device in plan.devices}
     if len(devices) < len(plan.devices):
         found.append(_fault("devices", [device.id for device in plan.devices], "each once"))

@@ -23,6 +23,8 @@ from ....typechecker.core_blocks import Core
 from ...devices.profile import Profile
 from ...graph.bind import BoundGraph
 from ..plan.explain_queues import amount, time_text
+from ..plan.model import Plan
+from ..plan.space_text import plans_text
 from ..problem import Objective
 from ..solve.budget import DEFAULT, Budget
 from ..solve.values import value
@@ -41,12 +43,13 @@ class Point:
 @dataclass(frozen=True, slots=True)
 class Front:
     """`points` by latency, the other objective falling; `floors`: (nanoseconds, value): no plan that is done by then is below.
-    `least_ns`: no plan is quicker."""
+    `least_ns`: no plan is quicker; `narrowest`: a plan whose space is part of the spaces of all these bounds."""
 
     objective: Objective
     points: tuple[Point, ...]
     floors: tuple[tuple[int, int], ...]
     least_ns: int
+    narrowest: Plan
 
     def chosen(self, weights: Mapping[Objective, float]) -> Point:
         """The point of the least weighted sum, of seconds and of the other objective's unit (`unit_of`)."""
@@ -68,7 +71,7 @@ def front_of(
     cheapest = planned(objective, Objective.LATENCY)
     tick_ns = quickest.plan.tick_ns
     found = [_point(quickest, objective), _point(cheapest, objective)]
-    floors = {found[1].ns: cheapest.floor}
+    floors, bounded = {found[1].ns: cheapest.floor}, [quickest.plan, cheapest.plan]
     asked: set[int] = set()
     while len(asked) + 2 < count:
         deadline = _next(_undominated(found), asked, tick_ns)
@@ -81,7 +84,9 @@ def front_of(
             continue
         found.append(_point(more, objective))
         floors[deadline] = more.floor
-    return Front(objective, _undominated(found), tuple(_falling(floors)), quickest.answer.lower_bound * tick_ns)
+        bounded.append(more.plan)
+    narrowest = min(bounded, key=lambda plan: (plan.space.chunks, len(plan.space.dealt)))
+    return Front(objective, _undominated(found), tuple(_falling(floors)), quickest.answer.lower_bound * tick_ns, narrowest)
 
 
 def _point(planned: Planned, objective: Objective) -> Point:
@@ -130,9 +135,9 @@ def plan_by(
     soon = plan_program(core, bound, profile, objectives=objectives, budget=budget, within=Within(ns, free.answer))
     objective, value = soon.program.problem.objectives[0], soon.answer.values[0]
     if soon.floor >= value:
-        said = f"of the plans that end within {time_text(ns)} this is the best"
+        said = f"no {plans_text(soon.plan)} that ends within {time_text(ns)} is better"
     else:
         floor = amount(objective.value, soon.floor, soon.plan.tick_ns)
-        said = f"no plan that ends within {time_text(ns)} is below {floor}"
+        said = f"no {plans_text(soon.plan)} that ends within {time_text(ns)} is below {floor}"
     span = Span(core.sources[0].name if core.sources else "", 0, 0)
     return replace(soon, diagnostics=(*soon.diagnostics, Diagnostic(Code.SCH302, said, span, Severity.NOTE)))

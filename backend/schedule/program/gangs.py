@@ -110,6 +110,11 @@ def bound_together(forms: Sequence[ProgramProblem], setting: Setting) -> int | N
     return min(map(_bound, forms, options)) if any(options) else None
 
 
+def dealable(program: ProgramProblem, setting: Setting) -> tuple[PhaseId, ...]:
+    """The loops whose iterations several devices may share."""
+    return tuple(sorted(program.phases[place].id for place in _options(program, setting)))
+
+
 def _options(program: ProgramProblem, setting: Setting) -> dict[int, list[Turning]]:
     """The turns of loops that could be run together, by the places of the loops."""
     found = {place: _turnings(program.bound, program.phases[place], setting) for place in _loops(program)}

@@ -40,10 +40,11 @@ from ..plan.model import (
     TransferStep,
     WaitStep,
 )
-from ..plan.parts import Device, DeviceId, PlannedChunks, PlannedFile, PlannedLink, PlannedPhase
+from ..plan.parts import Device, DeviceId, PlannedChunks, PlannedFile, PlannedLink, PlannedPhase, Space
 from ..problem import Keep
 from ..single.one_device import described, step_of
 from ..timeline.fences import Synchronisation, synchronise
+from .axes import cuts_in
 from .boxes import Boxes
 from .buffers import Piece, Sent, buffers_of, peaks_of, reads_until
 from .joining import loop_step, needed_on, with_joins
@@ -116,17 +117,17 @@ class _Writer:
             speculated=tuple(graph.phases[p].id for p in answer.speculated),
             spread=spread,
             regions=regions_of(graph, {one.phase for one in spread}),
-            chunks=tuple(self.chunks(answer.chunks)),
+            chunks=tuple(self.chunks()),
+            space=Space(cuts_in(self.program), answer.chunks, self.program.dealt),
         )
 
-    def chunks(self, most: int) -> Iterator[PlannedChunks]:
-        """The space of the bound, where it is not whole shards, and the phases that have chunks."""
-        if most > 1:
-            counts = Counter((shard.phase, shard.device) for shard in self.schedule.shards)
-            for place, phase in enumerate(self.program.bound.graph.phases):
-                count = max((number for (own, _), number in counts.items() if own == place), default=0)
-                if count > 1:
-                    yield PlannedChunks(phase.id, count, most)
+    def chunks(self) -> Iterator[PlannedChunks]:
+        """The phases that have chunks."""
+        counts = Counter((shard.phase, shard.device) for shard in self.schedule.shards)
+        for place, phase in enumerate(self.program.bound.graph.phases):
+            count = max((number for (own, _), number in counts.items() if own == place), default=0)
+            if count > 1:
+                yield PlannedChunks(phase.id, count)
 
     def sub_plan(self) -> SubPlan:
         problem = self.program.problem

@@ -38,8 +38,10 @@ from ..timeline.fences import synchronise
 from ..timeline.timing import Timer
 from ..verify.plans import check_plan
 from ..verify.schedules import Rule, verify
+from .axes import axes_in, cuts_in
+from .cuts import Axes
 from .described import description_faults, label_faults, own_faults
-from .gangs import bound_together, plan_together
+from .gangs import bound_together, dealable, plan_together
 from .gangs_of_plan import described_faults, faults_of, gangs_of
 from .plan_of import plan_of
 from .problem_of import CHUNKS, names_in, problem_of, setting_of
@@ -89,9 +91,12 @@ class Within:
         kept = tuple(one for one in problem.directives if one.line != self.line)
         program = replace(formed.program, problem=replace(problem, directives=kept))
         free = self.free
+        lower_bound, proof = free.lower_bound, free.proof
+        if free.chunks < formed.answer.chunks:  # the bound without the deadline is of fewer plans
+            lower_bound, proof = 0, Proof("none", 0)
         answer = replace(
-            formed.answer, status=Status.GAP, values=values(program.problem, schedule), lower_bound=free.lower_bound,
-            proof=free.proof, baselines=free.baselines,
+            formed.answer, status=Status.GAP, values=values(program.problem, schedule), lower_bound=lower_bound,
+            proof=proof, baselines=free.baselines,
         )  # fmt: skip
         return Formed(program, answer)
 
@@ -103,11 +108,12 @@ def texts_of(core: Core) -> tuple[PlannedFile, ...]:
 
 def plan_program(
     core: Core, bound: BoundGraph, profile: Profile, *, objectives: Sequence[Objective] = (), budget: Budget = DEFAULT,
-    planner: Planner | None = None, given: TicksOf | None = None, within: Within | None = None,
+    planner: Planner | None = None, given: TicksOf | None = None, within: Within | None = None, axes: Axes | None = None,
 ) -> Planned:  # fmt: skip
     """The plan of a bound program: the first of some attempts that both verifiers accept, the most ambitious first.
 
-    `objectives` go before those of its schedule blocks; `given`: ticks from elsewhere; `within`: a deadline for the search alone.
+    `objectives` go before those of its schedule blocks; `given`: ticks from elsewhere; `within`: a deadline for the search alone;
+    `axes`: along which phases are cut, where that is not to be chosen.
 
     Rejected: directives that mean nothing or cannot be obeyed.  Refused: SCH104.  RunFailed: E709, the solver was stopped."""
     warnings: tuple[Diagnostic, ...] = ()
@@ -117,7 +123,7 @@ def plan_program(
     ) -> ProgramProblem:
         nonlocal warnings
         chunks = 1 if branches_of(bound.graph) else CHUNKS  # of several forms the bounds are compared
-        made = problem_of(form, profile, unaligned=unaligned, given=given, gangs=gangs, chunks=chunks)
+        made = problem_of(form, profile, unaligned=unaligned, given=given, gangs=gangs, chunks=chunks, axes=axes)
         program, warnings = with_directives(made, core, objectives, bound)
         return program if within is None else within.on(program)
 
@@ -151,6 +157,7 @@ def _together(
     program, answer = plan_together(
         bare, formed.answer, setting_of(bare, profile, given), lambda gangs: former(bare.bound, gangs=gangs), budget, _best, every
     )
+    program = replace(program, dealt=dealable(bare, setting_of(bare, profile, given)))
     return Formed(program, replace(answer, speculated=formed.answer.speculated))
 
 
@@ -296,11 +303,20 @@ def _without_plan(answer: Answer, core: Core, program: ProgramProblem) -> Reject
         if any(isinstance(directive, Deadline) for directive in program.problem.directives):
             from ..solve.smt.conflict import certified_bound
 
-            notes = (f"certain is that none is shorter than {time_text(certified_bound(program.problem) * tick_ns)}", hint)
+            bounded = "certain is that none" + (" along the axes that were chosen" if _has_choice(program) else "")
+            notes = (f"{bounded} is shorter than {time_text(certified_bound(program.problem) * tick_ns)}", hint)
         return RunFailed([Diagnostic(Code.E709, message, span, notes=notes)])
     if answer.conflict.phase is not None and not answer.conflict.directives:
         span = program.phases[answer.conflict.phase].span
-    return Rejected([conflict_diagnostic(answer.conflict, span, tick_ns)])
+    found = conflict_diagnostic(answer.conflict, span, tick_ns)
+    if _has_choice(program) and found.code in (Code.SCH103, Code.SCH106):
+        found = replace(found, notes=(*found.notes, "this is so of plans along the axes that were chosen; no others were tried"))
+    return Rejected([found])
+
+
+def _has_choice(program: ProgramProblem) -> bool:
+    """Could a phase be cut along another axis than the one that was chosen before the search?"""
+    return any(len(one.axes) > 1 for one in cuts_in(program))
 
 
 _TICKS: Final = re.compile(r"(\d+) ticks( or fewer)?")
@@ -351,11 +367,15 @@ def faults_of_stored(plan: Plan, bound: BoundGraph, core: Core, profile: Profile
         return found or label_faults(plan, bound)
     form = speculated(bound, plan.speculated)
     try:
-        bare = problem_of(form, profile)
-        gangs = gangs_of(plan, bare, setting_of(bare, profile))
+        axes = axes_in(plan)
+        bare = problem_of(form, profile, axes=axes)
+        setting = setting_of(bare, profile)
+        gangs = gangs_of(plan, bare, setting)
         compared, _ = with_directives(bare, core, _objectives(plan), bound)
         chunks = min(CHUNKS, space_of(plan))
-        program, _ = with_directives(problem_of(form, profile, gangs=gangs, chunks=chunks), core, _objectives(plan), bound)
+        made = problem_of(form, profile, gangs=gangs, chunks=chunks, axes=axes)
+        program, _ = with_directives(made, core, _objectives(plan), bound)
+        program = replace(program, dealt=dealable(compared, setting) if plan.space.dealt else ())
         answer = answer_of(plan, program)
         wrong = [*faults_of(gangs), *_violations(program, answer)]
         return wrong or [*description_faults(plan, program, answer, compared), *described_faults(gangs)]
@@ -372,7 +392,7 @@ def reproved(plan: Plan, bound: BoundGraph, core: Core, profile: Profile) -> boo
     bound = replace(bound, lies=lying_in(plan, bound))
 
     def former(form: BoundGraph) -> ProgramProblem:
-        made = problem_of(form, profile, chunks=min(CHUNKS, space_of(plan)))
+        made = problem_of(form, profile, chunks=min(CHUNKS, space_of(plan)), axes=axes_in(plan))
         return with_directives(made, core, _objectives(plan), bound)[0]
 
     def formed(chosen: tuple[PhaseId, ...]) -> ProgramProblem:
@@ -388,7 +408,7 @@ def reproved(plan: Plan, bound: BoundGraph, core: Core, profile: Profile) -> boo
         return False
     others = [formed(chosen).problem for chosen in every_form(bound) if chosen != plan.speculated]
     if not every_form(bound):
-        others = [relaxed(bound, lambda form: with_directives(problem_of(form, profile), core, _objectives(plan), bound)[0])]
+        others = [relaxed(bound, former)]
     if program.problem.objectives[:1] != (Objective.LATENCY,):
         return not others or answer.lower_bound == 0
     return all(confirmed(other, answer.lower_bound, Steps(STEPS)) for other in others)

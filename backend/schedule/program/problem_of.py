@@ -36,7 +36,7 @@ from ..plan.describe import op_name
 from ..plan.model import ALIGNMENT
 from ..problem import Combine, DeviceGroup, Edge, Objective, PhaseIndex, PhaseTask, Problem, Ticks
 from ..single.one_device import needed_within
-from .cuts import Cuts, Given, choose_cuts
+from .cuts import Axes, Cuts, Given, choose_cuts
 from .needs import Aligned, need_of
 from .together import Gang, ProgramProblem, Setting, TicksOf
 
@@ -50,14 +50,16 @@ def problem_of(
     bound: BoundGraph, profile: Profile, objectives: Sequence[Objective] = (Objective.LATENCY,),
     unaligned: frozenset[tuple[int, int]] = frozenset(), given: TicksOf | None = None,
     gangs: Mapping[PhaseId, Gang] | None = None, chunks: int = 1, cut: Mapping[PhaseId, Given] | None = None,
+    axes: Axes | None = None,
 ) -> ProgramProblem:  # fmt: skip
     """The problem of a program.  Refused: SCH104, a phase that no device of the profile can run.
 
     `unaligned`: edges (by places of phases) whose operands are wanted whole.  `given`: ticks from elsewhere.  `gangs`: loops
-    that several devices run together.  `chunks`: as of the problem (without such loops).  `cut`: phases that are cut so."""
+    that several devices run together.  `chunks`: as of the problem (without such loops).  `cut`: phases that are cut so; `axes`:
+    along which phases are, where that is not to be chosen."""
 
     together = {place: gangs[phase.id] for place, phase in enumerate(bound.graph.phases) if gangs and phase.id in gangs}
-    cuts = _cuts(bound.graph, {**(cut or {}), **{gang.loop.id: gang.given for gang in together.values()}})
+    cuts = _cuts(bound.graph, {**(cut or {}), **{gang.loop.id: gang.given for gang in together.values()}}, axes)
     finest = _setting(profile, 1, given, Execution.FIRST)
     if given is None:
         _require_kernels(bound, profile, finest.groups)
@@ -117,10 +119,10 @@ def _only(edge: Edge, turn: Turn, cuts: Cuts) -> Edge:
     return replace(edge, only=box[cuts.axis.get(value, 0)])
 
 
-def _cuts(graph: Graph, given: Mapping[PhaseId, Given]) -> Cuts:
+def _cuts(graph: Graph, given: Mapping[PhaseId, Given], axes: Axes | None) -> Cuts:
     """The cuts of phases are the same whichever arms are beside their branches."""
     every = with_arms_out(graph)
-    cuts = choose_cuts(every, given)
+    cuts = choose_cuts(every, given, axes=axes)
     if every is graph:
         return cuts
     of = {phase.id: cut for phase, cut in zip(every.phases, cuts.of, strict=True)}

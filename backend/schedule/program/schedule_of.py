@@ -90,7 +90,7 @@ def _sizes_sent(program: ProgramProblem, shards: Sequence[Shard], combined: Mapp
 
 def space_of(plan: Plan) -> int:
     """The most chunks a device of the schedules that the plan's bound is of."""
-    return max((one.of for one in plan.chunks), default=1)
+    return plan.space.chunks
 
 
 def answer_of(plan: Plan, program: ProgramProblem) -> Answer:

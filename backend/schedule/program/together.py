@@ -13,7 +13,7 @@ from math import ceil
 from ...devices.profile import Profile
 from ...graph import traverse
 from ...graph.bind import BoundGraph
-from ...graph.phases import Loop, Phase, ValueId
+from ...graph.phases import Loop, Phase, PhaseId, ValueId
 from ...graph.turns import Turn
 from ..answer import Schedule
 from ..facts.sharding import Cut, reads_of, shape_of
@@ -56,6 +56,8 @@ class ProgramProblem:
     profile: Profile | None = None
     gangs: Mapping[int, Gang] = field(default_factory=dict)
     """By place, the loops that several devices run together."""
+    dealt: tuple[PhaseId, ...] = ()
+    """The loops whose iterations several devices may share in the plans that what is claimed ranges over."""
 
 
 @dataclass(frozen=True, slots=True)
