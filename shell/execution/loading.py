@@ -86,6 +86,13 @@ def find_inputs(
     return {name: replace(file, shape=shapes[name]) for name, file in files.items()}
 
 
+def doubts(files: Mapping[str, InputFile]) -> list[str]:
+    """A line for each table whose first record may be a header although it is read as data."""
+    shown = {split_member(file.path)[0]: split_member(file.shown)[0] for file in files.values()}
+    tables = {key: table for file in files.values() for key, table in file.wanted.tables.items()}
+    return [f"`{shown[path]}` {table.doubt}" for (path, _), table in tables.items() if path in shown and table.doubt]
+
+
 def common_widths(core: Core, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
     """Shapes in which all rows of text whose width has one name are as wide as the widest."""
     texts = {}

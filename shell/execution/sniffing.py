@@ -19,6 +19,7 @@ from ...backend.run.files.columns import Table
 from ...backend.run.files.content import Content
 from ...backend.run.files.conversions import MISSING
 from ...backend.run.files.dates import number_of
+from ...backend.run.files.headers import may_be_years
 from ...lang.lexer import NAME
 from ...lang.reading_clauses import Form, Reading
 from ...lang.vocabulary import RESERVED
@@ -32,6 +33,8 @@ def input_lines(path: str, shown: str) -> tuple[list[str], int]:
     separator = _separator(path)
     table = Table(Content(path), separator)
     first, columns, headed = table.texts()
+    second = [cells[1] for cells in columns if len(cells) > 1]
+    headed = headed or (may_be_years(first) and not may_be_years(second))
     usual = "\t" if path.lower().endswith(".tsv") else ","
     clause = "" if separator == usual else f" {separator_clause(separator)}"
     lines, taken = [], set(RESERVED) | {"n"}

@@ -92,6 +92,11 @@ def run_once(arguments: Arguments, console: Console, read: set[str]) -> Exit:
 
     def ready(loaded: Loaded) -> None:
         read.update(file.path for file in loaded.files.values())
+        if loaded.files:
+            from ..execution.loading import doubts
+
+            for line in doubts(loaded.files):
+                console.note(line)
         if loaded.streams:
             from ..execution.streaming import stream_lines
 

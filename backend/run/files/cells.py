@@ -15,9 +15,6 @@ from ....typechecker.elements import Kind
 from ..values import INTEGER_BITS, integer_range
 
 DECIMAL: Final = r"(?:[0-9]+\.?[0-9]*(?:[eE][-+]?[0-9]+)?|\.[0-9]+(?:[eE][-+]?[0-9]+)?|inf|infinity|nan)"
-BEGINS_LIKE_NUMBER = re.compile(
-    rf"^[^\S\n]*(?:[0-9+\-.(¯−]|(?:∞|{DECIMAL})[^\S\n]*$)", re.IGNORECASE | re.MULTILINE
-)
 _WHOLE_NUMBER = re.compile(r"[-+]?[0-9]+")
 _REAL_NUMBER = re.compile(rf"[-+]?{DECIMAL}", re.IGNORECASE)
 _IMAGINARY_NUMBER = re.compile(rf"([-+]?{DECIMAL})[ij]", re.IGNORECASE)
@@ -33,11 +30,6 @@ class Unsuitable(Exception):
     def __init__(self, message: str, *notes: str) -> None:
         self.message, self.notes = message, notes
         super().__init__(message)
-
-
-def begins_like_number(cell: str) -> bool:
-    """Is it a number, or a mistake for one?"""
-    return BEGINS_LIKE_NUMBER.search(cell) is not None
 
 
 def item_of(cell: str, kind: Kind) -> Any:

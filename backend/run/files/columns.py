@@ -2,8 +2,8 @@
 
 A cell is a number, bool, date, time or text, padded with blanks or not; an empty one is an error, not NaN, unless `missing` says
 what stands for it.  Of a column that is named the first record is the header; otherwise it is one, and skipped, if none of its
-cells is a number or begins like one.  A whole table has the shape [records, columns]; declared with one axis it may be one
-column or one record, declared as a scalar it is one cell.
+cells is a number, a date or what the column is declared as.  A whole table has the shape [records, columns]; declared with one
+axis it may be one column or one record, declared as a scalar it is one cell.
 
 A table is measured once (`records.measured`) and read once, for all the columns that were asked for (`Table.shape`).
 
@@ -27,20 +27,22 @@ from typing import Any, Final
 
 from ....lang.codes import Code
 from ....lang.primitives import nearest
-from ....lang.reading_clauses import AS_WRITTEN
+from ....lang.reading_clauses import AS_WRITTEN, Form
 from ....typechecker.elements import Kind
 from .advice import for_line
 from .cells import Unsuitable
 from .content import Content
-from .conversions import BLANK, Column, NotAtOnce, converter, filled, put
+from .conversions import BLANK, MISSING, Column, NotAtOnce, converter, filled, put
 from .elements import changed, require_shape
 from .filling import new_array
-from .records import START, Block, Measure, Place, blocks, measured
+from .headers import may_be_years
+from .records import QUOTED, START, Block, Measure, Place, blocks, measured
 from .trouble import FileTrouble, damaged, disagrees, listed
 
 _PLACE: Final = re.compile(r"#([0-9]{1,6})")
 BESIDE: Final = 6 << 20
 """Bytes that a block takes while its cells become items."""
+_SHOWN: Final = 4
 _ONCE: Final = {Kind.I64: "int64", Kind.F64: "float64", Kind.F32: "float64"}
 """The kinds that NumPy reads, and as what."""
 
@@ -94,7 +96,7 @@ class Table:
             if not block.whole:
                 raise damaged(f"line {block.line} is too long for a table with text")
             if rows:
-                yield rows, lines
+                yield block.plain(), lines
 
     def shape(self, wanted: Column) -> tuple[int, ...]:
         """The shape that the file gives it; from here on it is read with the others."""
@@ -142,6 +144,17 @@ class Table:
             yield from found
             found.clear()
 
+    @property
+    def doubt(self) -> str:
+        """Why the first record may be a header although it was read as data; nothing if it was not, or surely is none."""
+        if self._headed or not any(not self._place(wanted)[1] for wanted in self._wanted):
+            return ""
+        names = self._measure.names
+        if not may_be_years(names):
+            return ""
+        shown = listed(names[:_SHOWN]) + ", …" * (len(names) > _SHOWN)
+        return f"line 1 ({shown}) is read as data, for it holds numbers; if it is a header, name columns by it: `:{names[-1]}`"
+
     def texts(self) -> tuple[list[str], list[list[str]], bool]:
         """The cells of the first record, all cells by column, and whether the first record is a header."""
         columns: list[list[str]] = [[] for _ in range(self._measure.columns)]
@@ -153,14 +166,14 @@ class Table:
     def _place(self, wanted: Column) -> tuple[int | None, bool]:
         """Which column it is (from 0; None: all), and whether the first record is a header."""
         if not wanted.member:
-            return None, self._headed
+            return None, self._is_header(self._measure.names, wanted)
         names = self._measure.names
         number = _PLACE.fullmatch(wanted.member)
         if number is not None and wanted.member not in names:
             place = int(number[1])
             if not 1 <= place <= len(names):
                 raise FileTrouble(Code.E704, f"has no column {place}: it has {len(names)}")
-            return place - 1, self._headed
+            return place - 1, self._is_header([names[place - 1]], wanted)
         places = [at for at, name in enumerate(names) if name == wanted.member]
         if not places:
             meant = nearest(wanted.member, names)
@@ -172,6 +185,15 @@ class Table:
             note = f"name one by its place: `:#{places[0] + 1}`"
             raise damaged(f"has two columns named {wanted.member}: columns {numbers} of its header", note)
         return places[0], True
+
+    def _is_header(self, cells: list[str], wanted: Column) -> bool:
+        """Is the first record a header, its cells of what is wanted being these?"""
+        if not self._headed or wanted.kind is Kind.CHAR or wanted.reading.form is Form.PRESENT:
+            return self._headed
+        try:
+            return any(filled(cell, wanted) is None or cell in MISSING for cell in cells)
+        except Unsuitable:
+            return True
 
     # ------------------------------------------------------------------------------------- the cells
 
@@ -210,6 +232,8 @@ class Table:
                 cells = [row[place] for row in rows[skip:] if 0 <= place < len(row)]
             if not cells:
                 continue
+            if block.quoted and not task.wanted.takes_quoted:
+                cells = [cell.removeprefix(QUOTED) for cell in cells]
             room = room_of(task, done + skip, block.column, len(cells))
             try:
                 task.convert(cells, room)
@@ -236,7 +260,9 @@ class Table:
             try:
                 put(room, at, filled(cell, wanted))
             except Unsuitable as trouble:
-                raise damaged(f"{where}{trouble.message}", *trouble.notes) from None
+                first = lines[record] == self._measure.first[0].line and may_be_years(self._measure.names)
+                notes = ["a first line with numbers is no header; read columns by name: `file.csv:name`"] if first else []
+                raise damaged(f"{where}{trouble.message}", *trouble.notes, *notes) from None
 
 
 def _as_rank(lines: int, columns: int, rank: int) -> tuple[int, ...]:

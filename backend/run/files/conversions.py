@@ -18,6 +18,8 @@ from .dates import number_of
 from .elements import changed
 
 MISSING: Final = frozenset({"", "NA"})
+QUOTED: Final = "\0"
+"""Begins a cell that would be missing if it were not quoted (`records`, Note [Quoted cells])."""
 BLANK: Final = 32
 
 
@@ -29,6 +31,11 @@ class Column:
     kind: Kind
     rank: int
     reading: Reading
+
+    @property
+    def takes_quoted(self) -> bool:
+        """Is `""` an empty text, and `"NA"` one of two letters?  Where `missing` is said, it stands for these too."""
+        return self.kind is Kind.CHAR and self.reading.missing is None and self.reading.form is Form.ITEM
 
 
 class NotAtOnce(Exception):
@@ -87,6 +94,7 @@ def _texts(cells: list[str], room: Any, reading: Reading) -> None:
             raise NotAtOnce
         cells = [str(reading.missing) if cell.strip() in MISSING else cell for cell in cells]
     width = room.shape[1]
+    cells = [cell.removeprefix(QUOTED) for cell in cells]
     if width:
         padded = "".join([cell.ljust(width) for cell in cells])
         if len(padded) != room.size:
@@ -117,7 +125,7 @@ def filled(cell: str, wanted: Column) -> Any:
             raise Unsuitable(f" is {text or 'empty'}", f"say what stands for it: `missing {example(wanted)}`")
         return reading.missing
     try:
-        return cell if wanted.kind is Kind.CHAR else _item(text, wanted)
+        return cell.removeprefix(QUOTED) if wanted.kind is Kind.CHAR else _item(text, wanted)
     except Unsuitable as trouble:
         notes = () if wanted.kind is Kind.CHAR else for_cell(text, wanted.kind, reading)
         raise Unsuitable(f": {trouble.message}", *trouble.notes, *notes) from None

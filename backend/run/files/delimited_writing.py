@@ -18,6 +18,7 @@ from ....typechecker.elements import Kind
 from ..text import shortest_f32
 from .blocks import ITEMS, blocks_of, characters_of
 from .content import suffix_of
+from .conversions import MISSING
 from .filling import new_array
 from .ordered_rows import OrderedSink
 from .trouble import FileTrouble
@@ -117,8 +118,8 @@ def _cells(column: Column, start: int, delimiter: str) -> list[str]:
 
 
 def _quoted(text: str, delimiter: str) -> str:
-    """A cell that reads back; an empty one is quoted, for its line may not be blank."""
-    if text and not any(sign in text for sign in (delimiter, '"', "\n", "\r")) and text == text.strip():
+    """A cell that reads back; one that would be missing is quoted."""
+    if text not in MISSING and not any(sign in text for sign in (delimiter, '"', "\n", "\r")) and text == text.strip():
         return text
     return '"' + text.replace('"', '""') + '"'
 

@@ -1,8 +1,11 @@
 """A table that is text as blocks of whole records, which end where no quote is open.
 
-UTF-8, with or without a byte order mark; lines end in LF or CRLF; blank lines are skipped.  Quotes are those of RFC 4180: a
-quoted cell may hold separators, quotes (doubled) and line ends.  A line without quotes may be of any length: it comes in parts of
-whole cells, so that what is in memory does not depend on how a table is laid out.
+UTF-8, with or without a byte order mark; lines end in LF or CRLF; blank lines are no records, but `""` is one of an empty cell.
+Quotes are those of RFC 4180: a quoted cell may hold separators, quotes (doubled) and line ends.  A line without quotes may be of
+any length: it comes in parts of whole cells, so that what is in memory does not depend on how a table is laid out.
+
+Note [Quoted cells].  The csv module does not tell `""` from an empty cell, nor `"NA"` from `NA`.  Cells that are text only because
+they are quoted come with a mark, a character that no table holds.
 
 Neighbours: `columns` (cells to items), `content`.
 """
@@ -20,8 +23,9 @@ from operator import itemgetter
 from typing import BinaryIO, Final, TypeAlias
 
 from .advice import for_line
-from .cells import begins_like_number
 from .content import Content
+from .conversions import QUOTED
+from .headers import is_header
 from .trouble import FileTrouble, damaged, system_errors
 
 _TOGETHER: Final = 1 << 17
@@ -31,7 +35,8 @@ _PIECE: Final = 1 << 18
 _MARK: Final = "\ufeff"
 _LINE_END, _RETURN = 10, 13
 _MOST_PLACES: Final = 2048
-_MAY_BEGIN_NUMBER: Final = re.compile(r"[0-9+\-.(¯−∞]|inf|nan", re.IGNORECASE)
+_LONE_RETURN: Final = "a carriage return stands where no line ends", "lines end in LF or CR LF: `tr '\\r' '\\n' < old.csv > new.csv`"
+_MISSING_IF_BARE: Final = re.compile(r" *(?:NA)? *")
 
 Place: TypeAlias = tuple[int, int, int]
 """Where a record begins, outside all quotes: how many records are before it, its byte, and its line (from 1)."""
@@ -71,7 +76,8 @@ class Block:
         lines, rows = list[int](), list[list[str]]()
         count, begins = self.text.count("\n") + (not self.text.endswith("\n")), 0
         source = chain(io.StringIO(self.text, newline="\n"), following)
-        reader = csv.reader(source, delimiter=self.separator, strict=True, skipinitialspace=True)
+        marked = _with_marks(source, self.separator) if self.quoted else source
+        reader = csv.reader(marked, delimiter=self.separator, strict=True, skipinitialspace=True)
         try:
             while begins < count and (row := next(reader, None)) is not None:
                 if len(row) > 1 or (row and row[0].strip()) or not self.whole:
@@ -79,8 +85,14 @@ class Block:
                     rows.append(row)
                 begins = reader.line_num
         except csv.Error as error:
-            raise damaged(f"line {self.line + begins}: {_told(error)}") from None
+            told, *notes = _told(error)
+            raise damaged(f"line {self.line + begins}: {told}", *notes) from None
         return lines, rows
+
+    def plain(self) -> list[list[str]]:
+        """The records without marks.  See Note [Quoted cells]."""
+        rows = self.records[1]
+        return [[cell.removeprefix(QUOTED) for cell in row] for row in rows] if self.quoted else rows
 
 
 def blocks(content: Content, separator: str, place: Place = START) -> Iterator[Block]:
@@ -110,6 +122,26 @@ def blocks(content: Content, separator: str, place: Place = START) -> Iterator[B
             yield block
 
 
+def _with_marks(lines: Iterable[str], separator: str) -> Iterator[str]:
+    """Lines outside all quotes, and marks in them.  See Note [Quoted cells]."""
+    inside = False
+    for line in lines:
+        quotes = line.count('"')
+        yield _with_mark(line, separator, inside) if '""' in line or "NA" in line or ' "' in line else line
+        inside ^= bool(quotes % 2)
+
+
+def _with_mark(line: str, separator: str, inside: bool) -> str:
+    parts = line.split('"')
+    for at in range(2 if inside else 1, len(parts) - 1, 2):
+        before, cell, after = parts[at - 1].rstrip(" "), parts[at], parts[at + 1]
+        begins = before.endswith(separator) or (at == 1 and not before)
+        ends = after[:1] in (separator, "\n", "\r") if after else at + 2 == len(parts)
+        if begins and ends and _MISSING_IF_BARE.fullmatch(cell):
+            parts[at] = QUOTED + cell
+    return '"'.join(parts)
+
+
 def _parts(file: BinaryIO, data: bytes, byte: int, line: int, separator: str) -> Iterator[Block]:
     """A long line, whose beginning has been read."""
     column, ends = 0, False
@@ -118,6 +150,8 @@ def _parts(file: BinaryIO, data: bytes, byte: int, line: int, separator: str) ->
         ends = more.endswith(b"\n") or len(more) < _PIECE
         data += more
         cells, found, data = (data, b"", b"") if ends else data.rpartition(separator.encode())
+        if b"\r" in (cells or data).removesuffix(b"\n").removesuffix(b"\r"):
+            raise damaged(f"line {line}: {_LONE_RETURN[0]}", _LONE_RETURN[1])
         if not ends and (not found or len(data) >= _PIECE):
             raise damaged(f"line {line} has a cell of more than {_PIECE} bytes")
         block = Block(line, _decoded(cells, line, first=not column), separator, column, ends, byte)
@@ -154,15 +188,18 @@ def _undecodable(data: bytes, at: int, line: int) -> FileTrouble:
     return damaged(message, "save it as UTF-8: `iconv -f latin1 -t utf-8`")
 
 
-def _told(error: csv.Error) -> str:
+def _told(error: csv.Error) -> tuple[str, ...]:
+    """What is wrong, and notes."""
     text = str(error)
+    if "new-line character" in text:
+        return _LONE_RETURN
     if "end of data" in text:
-        return "a quoted cell is not closed"
+        return ("a quoted cell is not closed",)
     if "field limit" in text:
-        return "a cell is too long, or its quote is not closed"
+        return ("a cell is too long, or its quote is not closed",)
     if "expected after" in text:
-        return "text follows a closing quote; a quote in a quoted cell is doubled"
-    return text
+        return ("text follows a closing quote; a quote in a quoted cell is doubled",)
+    return (text,)
 
 
 # ------------------------------------------------------------------------- how many there are
@@ -187,24 +224,17 @@ class Measure:
 
     @property
     def headed(self) -> bool:
-        """Is the first record a header by its looks: with a cell that is filled, none that begins like a number?"""
-        filled = any(block.text.strip(f'{block.separator} \t\r\n"') for block in self.first)
-        return filled and not any(_holds_number(block) for block in self.first)
+        """Is the first record a header by its looks?"""
+        return is_header(self._cells())
 
     def _cells(self) -> Iterator[str]:
         for block in self.first:
-            yield from block.read()[1][0]
+            yield from (cell.removeprefix(QUOTED) for cell in block.read()[1][0])
 
     @property
     def names(self) -> list[str]:
         """The cells of the first record."""
         return [cell.strip() for cell in self._cells()]
-
-
-def _holds_number(block: Block) -> bool:
-    """Does a cell begin like a number?  Lines are what the pattern looks at."""
-    cells = "\n".join(block.read()[1][0]) if block.quoted else block.text.replace(block.separator, "\n")
-    return _MAY_BEGIN_NUMBER.search(cells) is not None and begins_like_number(cells)
 
 
 def measured(content: Content, separator: str, known: tuple[Place, ...] = ()) -> Measure:
