@@ -1,7 +1,8 @@
 """Whether the first record of a table is a header, told by its cells.
 
-It is data if a cell is a number (with a point or a comma), a date or a time as tables have them; `2-9`, `20+`, `1st` and `Q1 2019`
-are none.  Neighbours: `records` (the cells), `columns` (which also asks the declared kind), `cells`, `dates`.
+It is data if a cell is a number (with a point or a comma), a date or a time as tables have them; `2-9`, `20+` and `1st` are none.
+
+Neighbours: `records` (the cells), `columns` (which also asks the declared kind), `cells`, `dates`.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from .cells import Unsuitable, item_of
 from .conversions import MISSING
 from .dates import number_of
 
-_WITH_COMMAS: Final = re.compile(r"[-+¯−]?([0-9]+,[0-9]+([eE][-+]?[0-9]+)?|[0-9]{1,3}(,[0-9]{3})+\.[0-9]+|[0-9]{1,3}(\.[0-9]{3})+,[0-9]+)")
+_WITH_COMMAS: Final = re.compile(
+    r"[-+¯−]?([0-9]+,[0-9]+([eE][-+]?[0-9]+)?|[0-9]{1,3}(,[0-9]{3})+\.[0-9]+|[0-9]{1,3}(\.[0-9]{3})+,[0-9]+)"
+)
 _READINGS: Final = (
     Reading(Form.DATE), Reading(Form.TIME),
     *[Reading(Form.TIME if has_time(pattern) else Form.DATE, pattern) for pattern in DATE_PATTERNS],

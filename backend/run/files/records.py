@@ -4,8 +4,8 @@ UTF-8, with or without a byte order mark; lines end in LF or CRLF; blank lines a
 Quotes are those of RFC 4180: a quoted cell may hold separators, quotes (doubled) and line ends.  A line without quotes may be of
 any length: it comes in parts of whole cells, so that what is in memory does not depend on how a table is laid out.
 
-Note [Quoted cells].  The csv module does not tell `""` from an empty cell, nor `"NA"` from `NA`.  Cells that are text only because
-they are quoted come with a mark, a character that no table holds.
+Note [Quoted cells].  The csv module does not tell `""` from an empty cell, nor `"NA"` from `NA`.  Cells that are text only
+because they are quoted come with a mark, a character that no table holds.
 
 Neighbours: `columns` (cells to items), `content`.
 """
@@ -35,7 +35,10 @@ _PIECE: Final = 1 << 18
 _MARK: Final = "\ufeff"
 _LINE_END, _RETURN = 10, 13
 _MOST_PLACES: Final = 2048
-_LONE_RETURN: Final = "a carriage return stands where no line ends", "lines end in LF or CR LF: `tr '\\r' '\\n' < old.csv > new.csv`"
+_LONE_RETURN: Final = (
+    "a carriage return stands where no line ends",
+    "lines end in LF or CR LF: `tr '\\r' '\\n' < old.csv > new.csv`",
+)
 _MISSING_IF_BARE: Final = re.compile(r" *(?:NA)? *")
 
 Place: TypeAlias = tuple[int, int, int]

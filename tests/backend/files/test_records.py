@@ -1,4 +1,4 @@
-"""Which lines of a table are records, which is its header, and which cells are there: in memory, in tiles, from standard input."""
+"""Which lines of a table are records, which is its header, and which cells are there."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ ONE_COLUMN = 'a\n1\n""\n\n   \n3\n'
 @pytest.mark.parametrize(
     ("type", "path", "clauses", "items"),
     [
-        ("f64[n]", ":a", " missing 9", [1, 9, 3]), ("i64[n]", ":#1", " missing 9", [1, 9, 3]), ("f64[n]", "", " missing 9", [1, 9, 3]),
+        ("f64[n]", ":a", " missing 9", [1, 9, 3]),
+        ("i64[n]", ":#1", " missing 9", [1, 9, 3]), ("f64[n]", "", " missing 9", [1, 9, 3]),
         ("bool[n]", ":a", " as present", [True, False, True]), ("char[n w]", ":a", "", ["1", " ", "3"]),
         ("char[n w]", ":a", ' missing "?"', ["1", "?", "3"]), ("f64[n m]", "", " missing 9", [[1], [9], [3]]),
     ],
@@ -45,7 +46,7 @@ def test_an_empty_cell_is_a_record_and_a_blank_line_is_none(
 
 def test_an_empty_record_is_refused_where_nothing_stands_for_it(tmp_path: Path) -> None:
     for type, path in (("f64[n]", ":a"), ("f64[n]", ""), ("i64[n]", ":#1")):
-        with pytest.raises(rho.RunFailed, match="line 3, column 1( .a.)? is empty"):
+        with pytest.raises(rho.RunFailed, match=r"line 3, column 1( .a.)? is empty"):
             _run(tmp_path, type, path, ONE_COLUMN)
 
 
@@ -63,7 +64,10 @@ def test_empty_records_count_from_everywhere(
     assert capsys.readouterr().out.split() == [str(count * 2 + count // 2), str(2 * count)]
 
 
-@pytest.mark.parametrize("cell", ["", "NA", " NA", "NA ", '"', '""', ',""', '\n""\n', '"",""', "a\n\nb", '\n"NA"\n', 'x"NA"', "\r", "1", "-"])
+CELLS = ["", "NA", " NA", "NA ", '"', '""', ',""', '\n""\n', '"",""', "a\n\nb", '\n"NA"\n', 'x"NA"', "\r", "1", "-"]
+
+
+@pytest.mark.parametrize("cell", CELLS)
 def test_texts_are_read_back(tmp_path: Path, cell: str) -> None:
     texts = ["ab", cell, "c", cell]
     width = max(map(len, texts))
@@ -86,7 +90,7 @@ def test_texts_are_read_back(tmp_path: Path, cell: str) -> None:
 )  # fmt: skip
 def test_a_first_line_without_a_number_is_a_header(tmp_path: Path, text: str, column: str, items: list[float] | None) -> None:
     if items is None:
-        with pytest.raises(rho.RunFailed, match="line 1, column 1: .* is not a number"):
+        with pytest.raises(rho.RunFailed, match=r"line 1, column 1: .* is not a number"):
             _run(tmp_path, "f64[n]", column, text)
         return
     assert _run(tmp_path, "f64[n]", column, text) == items
@@ -96,12 +100,14 @@ def test_a_first_line_without_a_number_is_a_header(tmp_path: Path, text: str, co
 @pytest.mark.parametrize(
     ("type", "clauses", "text", "items"),
     [
-        ("i64[n]", " as date", "1970-01-02,a\n1970-01-03,b\n", [1, 2]), ("i64[n]", ' as "%d|%m|%Y"', "02|01|1970,a\n03|01|1970,b\n", [1, 2]),
-        ("i64[n]", " as time", "1970-01-01T00:00:01,a\n", [10**6]), ("f64[n]", ' sep ";" decimal ","', "1,5;a\n2,5;b\n", [1.5, 2.5]),
+        ("i64[n]", " as date", "1970-01-02,a\n1970-01-03,b\n", [1, 2]),
+        ("i64[n]", ' as "%d|%m|%Y"', "02|01|1970,a\n03|01|1970,b\n", [1, 2]),
+        ("i64[n]", " as time", "1970-01-01T00:00:01,a\n", [10**6]),
+        ("f64[n]", ' sep ";" decimal ","', "1,5;a\n2,5;b\n", [1.5, 2.5]),
         ("bool[n]", "", "true,a\nfalse,b\n", [True, False]), ("c128[n]", "", "1J2,a\n", [1 + 2j]),
     ],
 )  # fmt: skip
-def test_a_first_line_of_the_declared_type_is_data(tmp_path: Path, type: str, clauses: str, text: str, items: list[object]) -> None:
+def test_a_first_line_of_the_type_is_data(tmp_path: Path, type: str, clauses: str, text: str, items: list[object]) -> None:
     assert _run(tmp_path, type, ":#1", text, clauses) == items
 
 
