@@ -32,11 +32,11 @@ from ....typechecker.elements import Kind
 from .advice import for_line
 from .cells import Unsuitable
 from .content import Content
-from .conversions import BLANK, MISSING, Column, NotAtOnce, converter, filled, put
+from .conversions import BLANK, MISSING, QUOTED, Column, NotAtOnce, converter, filled, put
 from .elements import changed, require_shape
 from .filling import new_array
 from .headers import may_be_years
-from .records import QUOTED, START, Block, Measure, Place, blocks, measured
+from .records import START, Block, Measure, Place, blocks, measured
 from .trouble import FileTrouble, damaged, disagrees, listed
 
 _PLACE: Final = re.compile(r"#([0-9]{1,6})")
