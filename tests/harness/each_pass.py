@@ -1,0 +1,98 @@
+"""Programs that a pass changes, beside NumPy: `python tests/harness/each_pass.py NAME COUNT [SEED]`; without a name the names.
+
+For each draw: a part that the pass looks for (`patterns`), amid random expressions (`drawing`); the graph after every pass
+(`stepping`); and the values of the run.  `RHO_KERNELS=always` runs compiled code alone.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+import time
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Set
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from drawing import Drawing
+from rule_patterns import PATTERNS
+from stepping import NAMES, at_any_size, load
+
+from rho import backend
+from rho.lang.source import Source
+from rho.typechecker.check import check
+
+KINDS = ("i64", "i64", "i64", "f64", "f64", "f32", "c128")
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A program, its inputs, the passes that changed it, and what is wrong with its outputs."""
+
+    text: str
+    inputs: Mapping[str, Any]
+    changed: Set[str]
+    problem: str
+
+
+def drawn(name: str, seed: int) -> Drawing:
+    """A program for a pass; of no name any program."""
+    chance = random.Random(f"{name} {seed}")
+    drawing = Drawing(chance, chance.choice(KINDS))
+    kind = drawing.kind
+    for _ in range(chance.choice([1, 1, 2])):
+        if name:
+            made = chance.choice(PATTERNS[name])(drawing)
+            made = drawing.define(made) if chance.random() < 0.5 else made
+            drawing.output(made)
+            drawing.kind = kind
+        if not name or chance.random() < 0.4:
+            depth = chance.choice([1, 2, 3] if name else [2, 3, 4])
+            drawing.output(drawing.number(drawing.dims(chance.choice([0, 1, 1, 2, 2, 3])), depth))
+    return drawing
+
+
+def tried(drawing: Drawing, verified: bool = True) -> Trial:
+    core = check(Source("<drawn>", drawing.text)).core
+    if core is None:
+        return Trial(drawing.text, drawing.inputs, frozenset(), "is not accepted")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        bound, changed = load(core, drawing.inputs, verified=verified)
+        outputs = backend.execute(backend.plan(bound, detail=backend.Detail.STEPS), bound, drawing.inputs).outputs
+    for name, want in drawing.outputs.items():
+        got = outputs[name].value
+        if got.dtype != want.dtype or got.shape != want.shape or not np.array_equal(got, want):
+            return Trial(drawing.text, drawing.inputs, changed, f"{name} is {got!r}, not {want!r}")
+    return Trial(drawing.text, drawing.inputs, changed, "")
+
+
+def trials(name: str, seeds: Iterable[int]) -> Iterator[tuple[int, Trial]]:
+    """Graphs are verified in an eighth of them."""
+    with at_any_size():
+        for seed in seeds:
+            drawing = drawn(name, seed)
+            try:
+                yield seed, tried(drawing, seed % 8 == 0)
+            except Exception as failure:
+                yield seed, Trial(drawing.text, drawing.inputs, frozenset(), f"{type(failure).__name__}: {failure}")
+
+
+def main(name: str, count: int, seed: int) -> None:
+    changed, wrong, began = Counter[str](), 0, time.monotonic()
+    for at, trial in trials(name, range(seed, seed + count)):
+        changed.update(trial.changed)
+        if trial.problem:
+            wrong += 1
+            print(f"--- {name!r} {at}\n{trial.text}{trial.inputs}\n{trial.problem}", flush=True)
+    seconds = time.monotonic() - began
+    print(f"{name or 'any'}: {count} tried, {changed[name]} changed by it, {wrong} wrong, {seconds:.0f} s", flush=True)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 3:
+        print("\n".join(NAMES))
+    else:
+        main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]) if len(sys.argv) > 3 else 0)

@@ -1,0 +1,96 @@
+"""The passes over a graph one at a time, each rule of theirs by itself: which of them changes a graph.
+
+Passes leave small arrays alone, which is where random programs are quick: `at_any_size` takes their thresholds away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Set
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from typing import Any
+from unittest import mock
+
+from rho.backend.graph import bind, lower, passes, verify
+from rho.backend.graph.bind import BoundGraph
+from rho.backend.graph.passes import contractions, masked, recomputing, short_axes, sinking
+from rho.backend.graph.passes.rules import orders
+from rho.backend.graph.passes.rules.rule import Rule, apply_rules
+from rho.backend.graph.passes.views import fold_views
+from rho.backend.graph.phases import Graph
+from rho.backend.library import sorting
+from rho.backend.run.binding import bind_sizes
+from rho.typechecker.core_blocks import Core
+
+THRESHOLDS: tuple[tuple[Any, str, Any], ...] = (
+    (short_axes, "FEWEST_POINTS", 1), (recomputing, "FEWEST_POINTS", 1), (short_axes, "LONGEST", 5), (sinking, "FEWEST", 1),
+    (orders, "FEWEST", 1), (sorting, "_LEAST", 1), (contractions, "WORTH", 0.99),
+)  # fmt: skip
+
+
+@contextmanager
+def at_any_size() -> Iterator[None]:
+    """Passes do for small arrays what they do for large ones."""
+    patches = [mock.patch.object(module, name, value) for module, name, value in THRESHOLDS]
+    for patch in patches:
+        patch.start()
+    try:
+        yield
+    finally:
+        for patch in patches:
+            patch.stop()
+
+
+def _steps_of(step: passes.Pass) -> Iterator[tuple[str, Callable[[Graph], Graph]]]:
+    function = step.function
+    if function is passes._settled:
+        for rule in passes.SETTLED:
+            yield _named(rule), partial(apply_rules, (rule,))
+        yield "fold_views", fold_views
+    elif isinstance(function, partial):
+        for rule in function.args[0]:
+            yield _named(rule), partial(function.func, (rule,))
+    else:
+        yield function.__name__, function
+
+
+def _named(rule: Rule) -> str:
+    return f"rule {rule.name}"
+
+
+OPTIMISING = [step for one in passes.PASSES for step in _steps_of(one)]
+SETTLING = [step for one in passes.SETTLED_PASSES for step in _steps_of(one)]
+AFTERWARDS = [step for one in passes._AFTER for step in _steps_of(one)]
+NAMES = (*dict.fromkeys(name for name, _ in (*OPTIMISING, *SETTLING, *AFTERWARDS)), "batched")
+"""Every pass, by the function that does it, and every rule."""
+
+
+def load(core: Core, inputs: Mapping[str, Any], *, verified: bool = True) -> tuple[BoundGraph, Set[str]]:
+    """As `backend.load`; and the names of the steps that changed the phases.  `verified`: the graph, after each of these."""
+    changed: set[str] = set()
+
+    def run(graph: Graph, steps: list[tuple[str, Callable[[Graph], Graph]]]) -> Graph:
+        for name, function in steps:
+            after = function(graph)
+            if after is not graph and after.phases != graph.phases:
+                changed.add(name)
+                if verified:
+                    verify(after, name)
+            graph = after
+        return graph
+
+    def batched(phases: Any, types: Any) -> Any:
+        made = original(phases, types)
+        if made is not phases and made != phases:
+            changed.add("batched")
+        return made
+
+    original = masked.batched
+    with mock.patch.object(masked, "batched", batched):
+        graph = run(lower(core), OPTIMISING)
+        bound = bind(graph, bind_sizes(core, {name: value.shape for name, value in inputs.items()}, {}))
+        graph = run(bound.graph, SETTLING)
+        if graph.phases is not bound.graph.phases:
+            graph = run(graph, AFTERWARDS)
+    return replace(bound, graph=graph), changed
