@@ -24,12 +24,19 @@ Note [Transfers].  What a device needs of an output beside what it made or has, 
 that made it: the hull of the rows that all shards of one number on that device need of it, without what was brought for smaller
 numbers (from where that ends).  The link is occupied for `occupied(bytes)`
 ticks from `start`; it arrives `latency` ticks after that, and `sync` of the target device later its consumers may start.
-Links of one group are exclusive (each direction by itself where `duplex` is full), unless the problem's contention is
-off.  Two devices without a link use two transfers through home (counted in its memory); without any link at all in the
-problem, or in contention-off problems whose edges say `ticks`, an edge takes its `ticks` (or nothing) between different
-devices and occupies nothing (one transfer for each different number of ticks, from when the output is there; `sync` counts
-as well).  An occupation of 0 ticks (no bytes, or a link without a rate) excludes nothing: such a transfer may start in any
-tick, also while the channel carries another.  Home sends on what arrived for another device without `sync`.
+What excludes what says Note [Channels].  Two devices without a link use two transfers through home (counted in its memory);
+without any link at all in the problem, or in contention-off problems whose edges say `ticks`, an edge takes its `ticks` (or
+nothing) between different devices and occupies nothing (one transfer for each different number of ticks, from when the output
+is there; `sync` counts as well).  An occupation of 0 ticks (no bytes, or a link without a rate) excludes nothing: such a
+transfer may start in any tick, also while the channel carries another.  Home sends on what arrived for another device without
+`sync`.
+
+Note [Channels].  A channel carries one transfer at a time, unless the problem's contention is off.  A link without a group has
+one for each pair of devices, one in each direction if it is full.  Links of one group share a channel; they share one in each
+direction where all of them are full and one device is an end of all: away from it, and towards it.  Of a group `nic[i]`, each
+number of an instance has its channel: of the end whose group has a count, of the sender if both have (full: away from the
+instance, and towards it; if neither has, `[i]` is part of the name).  Which end of a link is its `source` means nothing, but for
+SIMPLEX.
 
 Note [Combine].  A phase with `combine` is finished by a step on home of `ticks_per_shard` × shards ticks (home's own
 shard counted; it starts when the last partial has arrived at home if `barrier`, else each partial is merged as it
@@ -39,9 +46,11 @@ and in memory until they have arrived, at home until the combine ends; `sync` of
 
 Note [Memory].  On each device: a shard's output from its start to the end of its last use there (consumer shards, and
 transfers out until they arrive); a received copy from the start of its transfer to the end of its last use there;
-`scratch` (in proportion to rows) while the shard runs; outputs that nothing uses, to the end.  With `inplace`, an output
-takes the place of one input of at least its size whose last use on that device it is.  An operand lives until its
-consumer ends.  A copy has the bytes of its transfer.
+`scratch` (in proportion to rows) while the shard runs; outputs that nothing uses, to the end.  An operand lives until its
+consumer ends.  A copy has the bytes of its transfer.  What has no length (no ticks, or no way to go) holds what it holds for
+the tick in which it starts: for memory, every step ends one tick after its start at the earliest.  With `inplace`, an output lies
+inside an operand while its shard runs, if there is one of at least its size that nothing else uses from the start of the shard
+on, on that device: the output takes memory of its own from the end of the shard, where the operand ends.
 
 Note [Together].  A phase with `together` is run by several devices at the same time, which tell each other what they need as
 they go (a loop, whose turns have a plan of their own).  It has one mode; all its shards start in one tick and take the same
@@ -102,8 +111,7 @@ class DeviceGroup:
 @dataclass(frozen=True, slots=True)
 class Link:
     """Between any instance of group (or instance name) `source` and any other of `target`, both ways but for SIMPLEX; a
-    link stated for the other direction goes before.  `group`: what is exclusive; None is this link alone, one channel a
-    pair of instances; `nic[i]` is one channel an instance of whichever end has a count (its source if both have)."""
+    link stated for the other direction goes before.  `group`: see Note [Channels]."""
 
     id: str
     source: str

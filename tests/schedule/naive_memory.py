@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from math import ceil
 
-from rho.backend.schedule.answer import Shard, Transfer
+from rho.backend.schedule.answer import CombineStep, Shard, Transfer
 from rho.backend.schedule.problem import Keep, LimitMemory, Replicate
 
 from .naive_parts import Parts
@@ -25,7 +25,12 @@ class Buffer:
     made: int
     copy: Transfer | None = None
     uses: list[tuple[int, Shard | None]] = field(default_factory=list)
-    ended: int | None = None
+    maker: Shard | None = None
+
+
+def leaves(step: Shard | Transfer | CombineStep) -> int:
+    """What has no length holds memory for a tick."""
+    return max(step.arrive if isinstance(step, Transfer) else step.end, step.start + 1)
 
 
 class Memory(Parts):
@@ -50,30 +55,31 @@ class Memory(Parts):
             scratch = ceil(Fraction(task.scratch * (s.stop - s.first), task.units))
             if task.together is not None:
                 scratch = sum(n for (d, _), n in zip(task.together.mode, task.together.scratch, strict=True) if d == s.device)
-            spans.append((s.device, s.start, s.end, scratch))
+            spans.append((s.device, s.start, leaves(s), scratch))
             if task.combine is not None:
-                sent = [t.arrive for t in self.partials(s.phase) if t.source == s.device]
-                ends = [s.end, *sent, *([self.combine_end(s.phase) or s.end] if s.device == self.home or not sent else [])]
-                spans.append((s.device, s.start, max(ends), task.combine.bytes))
+                sent = [leaves(t) for t in self.partials(s.phase) if t.source == s.device]
+                merged = [leaves(c) for c in self.schedule.combines if c.phase == s.phase and (s.device == self.home or not sent)]
+                buffers.append(Buffer(-1, s.device, set(), task.combine.bytes, s.start, leaves(s), maker=s))
+                buffers[-1].uses += [(tick, None) for tick in [leaves(s), *sent, *merged]]
             elif self.made(s.phase, s.device):
                 units = set(range(self.units(s.phase))) if self.whole(s.phase) else set(range(s.first, s.stop))
-                buffers.append(Buffer(s.phase, s.device, units, self.output(s), s.start, s.end))
+                buffers.append(Buffer(s.phase, s.device, units, self.output(s), s.start, leaves(s), maker=s))
         for c in self.schedule.combines:
             units = set(range(self.units(c.phase)))
-            buffers.append(Buffer(c.phase, self.home, units, self.problem.phases[c.phase].out_bytes, c.start, c.end))
+            buffers.append(Buffer(c.phase, self.home, units, self.problem.phases[c.phase].out_bytes, c.start, leaves(c)))
         for t in self.schedule.transfers:
             if t.partial:
                 is_read = t.target == self.home and t.first < t.stop
-                combined = self.combine_end(t.phase) if is_read else None
-                spans.append((t.target, t.start, self.last if combined is None else max(t.arrive, combined), t.bytes))
+                merged = [leaves(c) for c in self.schedule.combines if c.phase == t.phase and is_read]
+                spans.append((t.target, t.start, max([leaves(t), *(merged or [self.last])]), t.bytes))
             else:
                 units = set(range(t.first, t.stop))
-                buffers.append(Buffer(t.phase, t.target, units, t.bytes, t.start, t.arrive, t))
+                buffers.append(Buffer(t.phase, t.target, units, t.bytes, t.start, leaves(t), t))
         self.used(buffers)
-        self.replaced(buffers)
         for b in buffers:
             last = max([b.made, *(tick for tick, _ in b.uses)] if b.uses else [b.made, self.last])
-            spans.append((b.device, b.start, last if b.ended is None else b.ended, b.size))
+            inside = b.maker is not None and self.is_inside(b, buffers)
+            spans.append((b.device, leaves(b.maker) if inside else b.start, last, b.size))
         found = dict.fromkeys(self.caps(), 0)
         for device in found:
             own = [(start, end, -(-size // grain) * grain) for d, start, end, size in spans if d == device]
@@ -94,10 +100,10 @@ class Memory(Parts):
                     for s in self.shards(edge.target, b.device):
                         needs = self.needs(edge, s)
                         if not needs or needs & b.units:
-                            b.uses.append((s.end, s))
+                            b.uses.append((leaves(s), s))
             for t in self.sent(b.phase):
                 if t.source == b.device and (t.first == t.stop or set(range(t.first, t.stop)) & b.units):
-                    b.uses.append((t.arrive, None))
+                    b.uses.append((leaves(t), None))
         for directive in self.problem.directives:
             if isinstance(directive, Keep | Replicate):
                 everywhere = {int(s.device) for s in self.schedule.shards}
@@ -111,18 +117,12 @@ class Memory(Parts):
                     for b in latest.values():
                         b.uses.append((self.last, None))
 
-    def replaced(self, buffers: list[Buffer]) -> None:
-        """Outputs that take the place of the largest operand which nobody needs any more."""
-        grain = self.problem.memory_grain
-        for s in sorted(self.schedule.shards, key=lambda s: (s.start, s.end, s.phase)):
-            task = self.problem.phases[s.phase]
-            size = task.combine.bytes if task.combine else self.output(s)
-            if not task.inplace or not size:
-                continue
-            own = [
-                b for b in buffers
-                if b.ended is None and -(-b.size // grain) >= -(-size // grain) and b.made <= s.start
-                and any(user is s for _, user in b.uses) and all(user is s or end <= s.start for end, user in b.uses)
-            ]  # fmt: skip
-            if own:
-                max(own, key=lambda b: -(-b.size // grain)).ended = s.start
+    def is_inside(self, result: Buffer, buffers: list[Buffer]) -> bool:
+        """Does what an in-place shard makes lie inside an operand that nobody else needs any more?"""
+        grain, s = self.problem.memory_grain, result.maker
+        assert s is not None
+        return self.problem.phases[s.phase].inplace and any(
+            -(-b.size // grain) >= -(-result.size // grain) and b.made <= s.start
+            and any(user is s for _, user in b.uses) and all(user is s or end <= s.start for end, user in b.uses)
+            for b in buffers
+        )  # fmt: skip

@@ -113,13 +113,18 @@ class Parts:
         if forwards is None:
             return None
         one = self.problem.links[link]
-        ends = (source, target) if forwards else (target, source)
-        way: object = "both ways"
-        if one.duplex is Duplex.FULL:
-            way = source < target if one.source == one.target else forwards
         if one.group is None:
-            return link, frozenset(ends), way
-        if not one.group.endswith("[i]"):
-            return one.group, way
-        counted = ends[0] if self.groups[ends[0]].count > 1 else ends[1]
-        return one.group, self.names[counted].partition("[")[2] or "0]", way
+            return link, frozenset((source, target)), source if one.duplex is Duplex.FULL else "both ways"
+        members = [other for other in self.problem.links if other.group == one.group]
+        full = all(other.duplex is Duplex.FULL for other in members)
+        counted = [device for device in (source, target) if self.groups[device].count > 1]
+        if one.group.endswith("[i]") and counted:
+            return one.group, self.names[counted[0]].partition("[")[2], full and counted[0] == source
+        common = set(range(len(self.names)))
+        for other in members:
+            ends = [self.devices_at(end) for end in (other.source, other.target)]
+            common &= set().union(*(devices for devices in ends if len(devices) == 1))
+        return one.group, full and bool(common) and source == min(common)
+
+    def devices_at(self, end: str) -> set[int]:
+        return {d for d, name in enumerate(self.names) if end in (name, self.groups[d].id)}

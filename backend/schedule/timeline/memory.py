@@ -1,7 +1,7 @@
 """What is in use on each device at every tick, by Note [Memory] of `problem`.
 
 An output lives from its shard's start to its last use there, a copy from the start of its transfer, a transfer's source until
-the arrival; the largest operand that dies with an in-place shard gives it its place.
+the arrival; what an in-place shard makes lies inside an operand that dies with it, and has bytes of its own from its end on.
 """
 
 from __future__ import annotations
@@ -80,17 +80,19 @@ def buffers(graph: StepGraph, *, everywhere: bool = False) -> list[Buffer]:
 
 def memory(graph: StepGraph, starts: Mapping[Key, int], held: Sequence[Buffer]) -> dict[int, Profile]:
     """By device, what is in use; what is freed in a tick goes before what is made then."""
-    replaced = _replaced(graph, starts, held)
+    inside = _inside(graph, starts, held)
     changes: dict[int, dict[int, int]] = {}
     begun: dict[int, dict[int, list[Key]]] = {}
     for index, buffer in enumerate(held):
         begin = starts[buffer.begin]
+        if index in inside:
+            begin = _end(graph, starts, buffer.begin, 0)
         levels = changes.setdefault(buffer.device, {})
         levels[begin] = levels.get(begin, 0) + buffer.size
-        begun.setdefault(buffer.device, {}).setdefault(begin, []).append(buffer.begin)
+        if index not in inside:
+            begun.setdefault(buffer.device, {}).setdefault(begin, []).append(buffer.begin)
         if not buffer.kept:
-            last = max(starts[key] if replaced.get(key) == index else _end(graph, starts, key, more) for key, more in buffer.uses)
-            last = max(last, begin + graph.nodes[buffer.begin].ticks)
+            last = max(_end(graph, starts, key, more) for key, more in ((buffer.begin, 0), *buffer.uses))
             levels[last] = levels.get(last, 0) - buffer.size
     result: dict[int, Profile] = {}
     for device in sorted(changes):
@@ -98,7 +100,8 @@ def memory(graph: StepGraph, starts: Mapping[Key, int], held: Sequence[Buffer]) 
         for tick in sorted(changes[device]):
             level += changes[device][tick]
             points.append((tick, level))
-        result[device] = Profile(tuple(points), {tick: tuple(dict.fromkeys(keys)) for tick, keys in begun[device].items()})
+        starting = begun.get(device, {})
+        result[device] = Profile(tuple(points), {tick: tuple(dict.fromkeys(keys)) for tick, keys in starting.items()})
     return result
 
 
@@ -113,29 +116,28 @@ def overflow(graph: StepGraph, starts: Mapping[Key, int], held: Sequence[Buffer]
 
 
 def _end(graph: StepGraph, starts: Mapping[Key, int], key: Key, extra: int) -> int:
+    """When a step lets go of memory: at its end, and not in the tick of its start."""
     node = graph.nodes[key]
-    return starts[key] + node.ticks + (node.latency if extra == ARRIVAL else extra)
+    return starts[key] + max(1, node.ticks + (node.latency if extra == ARRIVAL else extra))
 
 
-def _replaced(graph: StepGraph, starts: Mapping[Key, int], held: Sequence[Buffer]) -> dict[Key, int]:
-    """For in-place shards, in the order of their starts: the largest operand that dies with it, whose place its output takes."""
-    result: dict[Key, int] = {}
+def _inside(graph: StepGraph, starts: Mapping[Key, int], held: Sequence[Buffer]) -> set[int]:
+    """The outputs of in-place shards for which there is an operand, of at least their size, that nothing else uses any more."""
     phases = graph.prepared.problem.phases
-    sizes = {buffer.begin: buffer.size for buffer in held if not buffer.scratch}
-    read: dict[Key, list[int]] = {}
-    for index, buffer in enumerate(held):
+    read: dict[Key, list[Buffer]] = {}
+    for buffer in held:
         for key in dict.fromkeys(key for key, _ in buffer.uses):
-            read.setdefault(key, []).append(index)
-    taken: set[int] = set()
-    wanted = [node for node in graph.nodes.values() if node.key[0] == SHARD and phases[node.phase].inplace]
-    for node in sorted(wanted, key=lambda node: (starts[node.key], node.ticks, node.phase)):
-        key, size = node.key, sizes.get(node.key, 0)
-        dying = [
-            index for index in read.get(key, ())
-            if size and index not in taken and held[index].begin != key and not held[index].kept and held[index].size >= size
-            and all(use == key or _end(graph, starts, use, extra) <= starts[key] for use, extra in held[index].uses)
-        ]  # fmt: skip
-        if dying:
-            result[key] = max(dying, key=lambda index: held[index].size)
-            taken.add(result[key])
-    return result
+            read.setdefault(key, []).append(buffer)
+
+    def gives_place(operand: Buffer, output: Buffer) -> bool:
+        key, uses = output.begin, ((operand.begin, 0), *operand.uses)
+        return (
+            operand.begin != key and not operand.kept and operand.size >= output.size
+            and all(use == key or _end(graph, starts, use, extra) <= starts[key] for use, extra in uses)
+        )  # fmt: skip
+
+    return {
+        index for index, output in enumerate(held)
+        if output.begin[0] == SHARD and not output.scratch and phases[output.begin[1]].inplace
+        and any(gives_place(operand, output) for operand in read.get(output.begin, ()))
+    }  # fmt: skip

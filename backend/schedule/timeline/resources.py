@@ -117,7 +117,7 @@ class Resources:
                 later = max(later, self._slot(device, start, duration))
                 levels = self._memory(device)
                 if levels is not None:
-                    room = room_for(levels, size, scratch, start, duration)
+                    room = room_for(levels, size, scratch, start, max(1, duration))
                     if room is None:
                         raise DoesNotFit(device, phase)
                     later = max(later, room)
@@ -128,7 +128,7 @@ class Resources:
             self._occupy(device, start, end)
             levels = self._memory(device)
             if levels is not None:
-                levels.add(scratch, start, end)
+                levels.add(scratch, start, start + max(1, duration))
                 levels.add(size, start)
         return start
 

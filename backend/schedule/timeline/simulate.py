@@ -6,8 +6,8 @@ follow each other go by number, as far as none needs a later one, and what a chu
 Note of `problem` and the directives about order, memory and copies.  Deterministic, integers only.
 
 Invariants: a buffer's end is not known before its last use is placed, so it counts for ever until then; a schedule that is
-returned is therefore within memory at every tick.  An in-place output takes the room of the largest operand that dies with its
-shard (Note [Memory] of `problem`).
+returned is therefore within memory at every tick.  An in-place output lies inside an operand that dies with its shard, and for
+memory every step lasts a tick at least (Note [Memory] of `problem`).
 """
 
 from __future__ import annotations
@@ -207,9 +207,9 @@ class Simulation(Resources):
         start = self._claim(phase, self._kept(together), held, start, duration)
         for shard, operands in zip(shards, used, strict=True):
             for buffer in operands:
-                self._use(buffer, self._levels[shard.device], start + duration)
+                self._use(buffer, self._levels[shard.device], start + max(1, duration))
             if not together.gathers or shard.device == self._prepared.home:
-                self._hold(phase, shard.slot, shard.made, start + duration)
+                self._hold(phase, shard.slot, shard.made, start + max(1, duration))
         return start
 
     def _sources(self, phase: int) -> list[int]:
@@ -224,31 +224,28 @@ class Simulation(Resources):
         self, phase: int, task: PhaseTask, shard: ShardStep, ticks: int, start: int, used: list[Held], levels: Levels
     ) -> int:  # fmt: skip
         """Like `_slot`, where output and scratch fit as well; opens the output's buffer and counts the uses of operands."""
-        size, scratch = shard.made, shard.scratch
+        size, scratch, lasting = shard.made, shard.scratch, max(1, ticks)
         dying: list[Held] = []
         if task.inplace and size:
             dying = [one for one in used if one.size >= size and one.uses == sum(other is one for other in used)]
         while True:
             start = self._slot(shard.device, start, ticks)
-            taken = max((one for one in dying if one.last <= start), key=lambda one: one.size, default=None)
-            if taken is not None:
-                levels.add(-taken.size, start)
-                later = room_for(levels, size, scratch, start, ticks)
-                levels.add(taken.size, start)
-                if later == start:
-                    break
-            later = room_for(levels, size, scratch, start, ticks)
-            if later == start:
-                taken = None
-                break
+            inside = any(one.last <= start for one in dying)
+            rooms = [room_for(levels, size, scratch, start, lasting), *(one.last for one in dying if one.last > start)]
+            if inside:
+                rooms.append(levels.fits(scratch, start, start + lasting))
+            later = min((room for room in rooms if room is not None), default=None)
             if later is None:
                 raise DoesNotFit(shard.device, phase)
+            if later == start:
+                inside = inside and rooms[-1] == start
+                break
             start = later
-        end = start + ticks
+        end = start + lasting
         for buffer in used:
-            self._use(buffer, levels, start if buffer is taken else end)
+            self._use(buffer, levels, end)
         levels.add(scratch, start, end)
-        levels.add(size, start)
+        levels.add(size, end if inside else start)
         if task.combine is None:
             self._hold(phase, shard.slot, size, end)
         return start
@@ -275,7 +272,7 @@ class Simulation(Resources):
                 levels.add(size, start)
             source = self._memory(device)
             if source is not None:
-                source.add(-size, landed)
+                source.add(-size, max(landed, start + 1))
         arrivals.sort()
         start = arrivals[-1] if combine.barrier else arrivals[0]
         grown = prepared.grain(task.out_bytes)
@@ -296,9 +293,9 @@ class Simulation(Resources):
         self._occupy(home, start, end)
         self._combines.append((phase, start, end))
         if levels is not None:
-            levels.add(-copies, end)
+            levels.add(-copies, max(end, start + 1))
             levels.add(grown, start)
-            self._hold(phase, home, grown, end)
+            self._hold(phase, home, grown, max(end, start + 1))
         return end
 
     # ---------------------------------------------------------------------------- transfers
@@ -326,10 +323,10 @@ class Simulation(Resources):
         levels = self._memory(send.target)
         if levels is not None:
             levels.add(send.memory, start)
-            self._held[phase][key] = Held(send.memory, landed, send.uses)
+            self._held[phase][key] = Held(send.memory, max(landed, start + 1), send.uses)
         levels = self._memory(send.source)
         if levels is not None:
-            self._use(self._held[phase][key[0] if send.relay is None else send.relay], levels, landed)
+            self._use(self._held[phase][key[0] if send.relay is None else send.relay], levels, max(landed, start + 1))
         return arrived[key][1]
 
     def _carry(self, phase: int, send: Send, earliest: int, *, partial: bool) -> tuple[int, int]:

@@ -8,8 +8,9 @@ up to a position; a wait stands before a task.  What has certainly happened befo
 the ticks say.
 
 Note [Lives].  A piece takes memory from `start` on.  Where frees are stated it goes when it is freed and every transfer that
-reads it has arrived; where they are not, at the end of its last use, or where a task that may write over it starts.  What nobody
-uses, or frees, stays to the end.
+reads it has arrived; where they are not, at the end of its last use, and a task of no length holds what it reads and makes for
+a tick.  There, what a task makes that may write over an operand takes memory from its end on, if there is such an operand.  What
+nobody uses, or frees, stays to the end.
 """
 
 from __future__ import annotations
@@ -92,6 +93,11 @@ class Task:
     frees: Sequence[tuple[tuple[Key, ...], Box | None]] = ()
     takes_place: int = 0
     at: Position = (-1, -1)
+
+    @property
+    def leaves(self) -> int:
+        """When it lets go of memory, at the earliest."""
+        return max(self.end, self.start + 1)
 
 
 @dataclass(slots=True)

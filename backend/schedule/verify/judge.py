@@ -227,22 +227,24 @@ def peaks(execution: Execution) -> dict[Hashable, tuple[int, int]]:
         for read in task.reads if task.sends or not execution.states_frees else ():
             for piece in holding(execution, read):
                 if meets(read.box, piece.box):
-                    piece.uses.append((task.end, task))
+                    piece.uses.append((task.end if execution.states_frees else task.leaves, task))
                     used[task].append(piece)
-    ended = _in_place(used)
+    inside = _inside(used)
     freed = {
         piece: task.end for task in execution.tasks() for keys, box in task.frees for piece in _meant(execution, keys, box)
     }
     spans: dict[Hashable, list[tuple[int, int, int]]] = defaultdict(list, {d: [*own] for d, own in execution.spans.items()})
     for (device, _), pieces in execution.pieces.items():
         for piece in pieces:
-            ends = [end for end, _ in piece.uses]
+            start, ends = piece.start, [end for end, _ in piece.uses]
             if execution.states_frees:
-                end = max(freed.get(piece, last), piece.start, *ends)
+                end = max(freed.get(piece, last), start, *ends)
             else:
-                end = ended.get(piece, max([piece.there, *ends]) if ends else last + 1)
-            spans[device].append((piece.start, end, piece.size))
-    return {device: _peak(own) for device, own in spans.items()}
+                end = max([piece.there, start + 1, *ends]) if ends else max(last, start) + 1
+                if piece.maker is not None and piece.maker in inside:
+                    start = piece.maker.leaves
+            spans[device].append((start, end, piece.size))
+    return {device: _peak(own, empty=not execution.states_frees) for device, own in spans.items()}
 
 
 def _meant(execution: Execution, keys: Sequence[Key], box: Box | None) -> list[Piece]:
@@ -250,26 +252,25 @@ def _meant(execution: Execution, keys: Sequence[Key], box: Box | None) -> list[P
     return [piece for key in keys for piece in execution.pieces.get(key, ()) if box in (None, piece.box)]
 
 
-def _in_place(used: dict[Task, list[Piece]]) -> dict[Piece, int]:
-    """An operand whose last use is a task that may write over it ends where that starts."""
-    ended: dict[Piece, int] = {}
-    for task in sorted((task for task in used if task.takes_place), key=lambda task: (task.start, task.end)):
-        candidates = [
-            piece for piece in used[task]
-            if piece not in ended and piece.size >= task.takes_place and piece.there <= task.start
+def _inside(used: dict[Task, list[Piece]]) -> set[Task]:
+    """The tasks whose result lies inside an operand that nobody else uses from their start on."""
+    return {
+        task for task, operands in used.items()
+        if task.takes_place and any(
+            piece.size >= task.takes_place and max(piece.there, piece.start + 1) <= task.start
             and all(user is task or end <= task.start for end, user in piece.uses)
-        ]  # fmt: skip
-        if candidates:
-            ended[max(candidates, key=lambda piece: piece.size)] = task.start
-    return ended
+            for piece in operands
+        )
+    }  # fmt: skip
 
 
-def _peak(spans: Sequence[tuple[int, int, int]]) -> tuple[int, int]:
+def _peak(spans: Sequence[tuple[int, int, int]], *, empty: bool) -> tuple[int, int]:
+    """`empty`: what has no length counts in its tick."""
     changes: dict[int, int] = defaultdict(int)
     for start, end, size in spans:
-        if end > start:
+        if end > start or empty:
             changes[start] += size
-            changes[end] -= size
+            changes[max(end, start + 1)] -= size
     level = most = at = 0
     for tick in sorted(changes):
         level += changes[tick]

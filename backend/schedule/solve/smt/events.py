@@ -1,7 +1,8 @@
 """Memory as formulas: at the start of a step, the bytes of the buffers that live on its device fit.
 
-A buffer lives at a tick unless it has not begun or every use of it is over; both are literals that imply a difference
-constraint, made for one event at a time, when a plan breaks its cap.
+A buffer lives at a tick unless it has not begun, lies inside an operand of its shard or every use of it is over; these are
+literals that imply difference constraints, made for one event at a time, when a plan breaks its cap.  A use is over a tick after
+the start of the reader at the earliest (Note [Memory] of `problem`).
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ class Held:
     kept: str = "false"
     scratch: bool = False
     copied: bool = False
+    merged: bool = False
+    """Made by a combine."""
 
 
 class Events:
@@ -45,7 +48,7 @@ class Events:
         self.shape = encoding.shape
         self._held: dict[int, list[Held]] = {}
         self._stated: set[tuple[int, str]] = set()
-        self._replacing: dict[tuple[int, int, str], str] = {}
+        self._inside: dict[tuple[int, int], str] = {}
 
     # ----------------------------------------------------------------------------- buffers
 
@@ -71,14 +74,14 @@ class Events:
                         sizes.append((literal, timer.grain(timer.made_bytes(p, piece.first, piece.stop))))
                         scratch.append((literal, timer.grain(-(-task.scratch * (piece.stop - piece.first) // task.units))))
             start = encoding.start(p, device)
-            ends = encoding.shard_ends(p, device)
+            ends = self._leaving(p, device)
             if any(size for _, size in scratch):
                 result.append(Held(p, scratch, (), start, [Use((), ends, p, start)], scratch=True))
             output = Held(p, sizes, (), start)
             output.uses.append(Use((), ends, p, start))
             if shape.combined[p]:
                 if device == shape.home:
-                    output.uses.append(Use((), encoding.combine_ends(p), -1))
+                    output.uses.append(Use((), self._merged(p), -1))
                 else:
                     sent = encoding.sendings.get((p, -2 - device, shape.home))
                     if sent is not None:
@@ -92,7 +95,7 @@ class Events:
             combine = task.combine
             assert combine is not None
             start = encoding.solver.integer(f"c{p}")
-            output = Held(p, [("true", timer.grain(task.out_bytes))], (), start, [Use((), encoding.combine_ends(p), -1)])
+            output = Held(p, [("true", timer.grain(task.out_bytes))], (), start, [Use((), self._merged(p), -1)], merged=True)
             self._reads(output, p, device, device)
             self._sends(output, p, device)
             self._keep(output, p, device)
@@ -101,7 +104,8 @@ class Events:
                 sent = encoding.sendings.get((p, -2 - remote, device))
                 if sent is not None and combine.bytes:
                     size = timer.grain(combine.bytes)
-                    result.append(Held(p, [("true", size)], (sent.present,), sent.start, [Use((), encoding.combine_ends(p), -1)]))
+                    read = [Use((), self._merged(p), -1)]
+                    result.append(Held(p, [("true", size)], (sent.present,), sent.start, read, merged=True))
         for sent in [*encoding.sendings.values(), *encoding.delayed.values()]:
             if sent.phase == p and sent.target == device and not sent.partial:
                 result.append(self._copy(sent))
@@ -152,7 +156,7 @@ class Events:
                 continue
             q = int(shape.problem.edges[edge].target)
             for guards in encoding.needed(edge).get((maker, device), []):
-                held.uses.append(Use(guards, encoding.shard_ends(q, device), q, encoding.start(q, device)))
+                held.uses.append(Use(guards, self._leaving(q, device), q, encoding.start(q, device)))
 
     def _sends(self, held: Held, p: int, device: int) -> None:
         for sent in self.encoding.sendings.values():
@@ -173,7 +177,16 @@ class Events:
                 moment = sent.busy_moments(route)
                 latency = route.hop.latency if route.hop is not None else route.delay
                 result.append(Moment(moment.guards, moment.base, moment.ticks + latency))
-        return result
+        return [*result, Moment((), sent.start, 1)]
+
+    def _leaving(self, p: int, device: int) -> list[Moment]:
+        """When a shard lets go of memory."""
+        encoding = self.encoding
+        return [*encoding.shard_ends(p, device), Moment((encoding.on(p, device),), encoding.start(p, device), 1)]
+
+    def _merged(self, p: int) -> list[Moment]:
+        """When a combine lets go of memory."""
+        return [*self.encoding.combine_ends(p), Moment((), self.encoding.solver.integer(f"c{p}"), 1)]
 
     def _keep(self, held: Held, p: int, device: int) -> None:
         limits = self.shape.timer.limits
@@ -229,7 +242,7 @@ class Events:
                 encoding.solver.clause((negation(later), f"(>= (- {held.start} {tick}) 1)"))
             live = encoding.solver.fresh("m")
             alive = False
-            base = [live, later, *map(negation, held.guards), negation(happens)]
+            base = [live, later, self._hidden(held, tick, device), *map(negation, held.guards), negation(happens)]
             if held.kept != "false":
                 encoding.solver.clause((*base, negation(held.kept)))
                 alive = True
@@ -237,7 +250,7 @@ class Events:
                 if use.phase >= 0 and phase >= 0 and phase in shape.precedes[use.phase]:
                     continue
                 alive = True
-                encoding.solver.clause((*base, *map(negation, use.guards), self._over(held, use, tick, device, own)))
+                encoding.solver.clause((*base, *map(negation, use.guards), self._over(held, use, tick, own=own)))
             if not alive:
                 continue
             for literal, size in held.sizes:
@@ -255,63 +268,67 @@ class Events:
             encoding.solver.at_most(weighted, cap + extra * (total - cap))
         return True
 
-    def _over(self, held: Held, use: Use, tick: str, device: int, own: bool) -> str:
+    def _over(self, held: Held, use: Use, tick: str, *, own: bool) -> str:
         """A literal that implies that the use is over at `tick` ("false": it is not)."""
-        solver = self.encoding.solver
-        choices: list[str] = []
-        if use.start != tick and not (own and use.start == held.start):
-            done = solver.fresh("d")
-            for moment in use.ends:
-                solver.clause((negation(done), *map(negation, moment.guards), f"(>= (- {tick} {moment.base}) {moment.ticks})"))
-            choices.append(done)
-        if use.phase >= 0 and not held.scratch and use.start != held.start and self.shape.problem.phases[use.phase].inplace:
-            replaced = self._replaced(held, use, device)
-            if replaced != "false":
-                given = solver.fresh("d")
-                solver.clause((negation(given), replaced))
-                solver.clause((negation(given), f"(>= (- {tick} {use.start}) 0)"))
-                choices.append(given)
-        if len(choices) < 2:
-            return choices[0] if choices else "false"
-        either = solver.fresh("d")
-        solver.clause((negation(either), *choices))
-        return either
-
-    def _replaced(self, held: Held, use: Use, device: int) -> str:
-        """The literal that the reader's output takes the buffer's place: its other uses are over when the reader starts."""
-        key = (use.phase, device, held.start)
-        if key in self._replacing:
-            return self._replacing[key]
-        encoding, shape = self.encoding, self.shape
-        q = use.phase
-        sizes = [
-            (literal, shape.timer.grain(shape.timer.made_bytes(q, piece.first, piece.stop)))
-            for literal, pieces in zip(encoding.mode_literals[q], shape.pieces[q], strict=True)
-            for piece in pieces
-            if piece.device == device
-        ]
-        largest = max((size for _, size in held.sizes), default=0) if not held.copied else sum(size for _, size in held.sizes)
-        if held.kept == "true" or not any(0 < size <= largest for _, size in sizes):
-            self._replacing[key] = "false"
+        if use.start == tick or (own and use.start == held.start):
             return "false"
-        literal = encoding.solver.fresh("i")
-        others = [name for (p, d, _), name in self._replacing.items() if (p, d) == (q, device) and name != "false"]
-        for other in others:
-            encoding.solver.clause((negation(literal), negation(other)))
-        self._replacing[key] = literal
-        if held.kept != "false":
-            encoding.solver.clause((negation(literal), negation(held.kept)))
-        for mode, size in sizes:
-            if not held.copied:
-                for have, bytes_ in held.sizes:
-                    if bytes_ < size or size == 0:
-                        encoding.solver.clause((negation(literal), negation(mode), negation(have)))
-            elif size > largest or size == 0:
-                encoding.solver.clause((negation(literal), negation(mode)))
-        for other_use in held.uses:
-            if other_use is use or other_use.start == use.start:
-                continue
-            for moment in other_use.ends:
-                guards = (literal, *other_use.guards, *moment.guards)
-                encoding.solver.clause((*map(negation, guards), f"(>= (- {use.start} {moment.base}) {moment.ticks})"))
+        done = self.encoding.solver.fresh("d")
+        for moment in use.ends:
+            clause = (negation(done), *map(negation, moment.guards), f"(>= (- {tick} {moment.base}) {moment.ticks})")
+            self.encoding.solver.clause(clause)
+        return done
+
+    def _hidden(self, held: Held, tick: str, device: int) -> str:
+        """A literal that implies that a result lies inside an operand at `tick`, since its shard still runs."""
+        if held.scratch or held.copied or held.merged or not self.shape.problem.phases[held.phase].inplace:
+            return "false"
+        inside = self._lies_inside(held, device)
+        if inside == "false" or held.start == tick:
+            return inside
+        solver = self.encoding.solver
+        hidden, running = solver.fresh("h"), []
+        for moment in self._leaving(held.phase, device):
+            running.append(solver.fresh("h"))
+            for guard in moment.guards:
+                solver.clause((negation(running[-1]), guard))
+            solver.clause((negation(running[-1]), f"(>= (- {moment.base} {tick}) {1 - moment.ticks})"))
+        solver.clause((negation(hidden), inside))
+        solver.clause((negation(hidden), *running))
+        return hidden
+
+    def _lies_inside(self, result: Held, device: int) -> str:
+        """The literal that there is an operand inside which the result of an in-place shard can lie."""
+        key = (result.phase, device)
+        if key not in self._inside:
+            choices = [
+                literal for operand in self.held(device) if not operand.scratch and operand is not result
+                for use in operand.uses if use.phase == result.phase
+                for literal in (self._gives_place(operand, use, result),) if literal != "false"
+            ]  # fmt: skip
+            self._inside[key] = self.encoding.solver.fresh("i") if choices else "false"
+            if choices:
+                self.encoding.solver.clause((negation(self._inside[key]), *choices))
+        return self._inside[key]
+
+    def _gives_place(self, operand: Held, use: Use, result: Held) -> str:
+        """The literal that an operand is there, is as large as the result, and has no other use when the reader starts."""
+        solver = self.encoding.solver
+        largest = max((size for _, size in operand.sizes), default=0) if not operand.copied else sum(s for _, s in operand.sizes)
+        if operand.kept == "true" or not any(0 < size <= largest for _, size in result.sizes):
+            return "false"
+        literal = solver.fresh("i")
+        for guard in (*operand.guards, *use.guards):
+            solver.clause((negation(literal), guard))
+        if operand.kept != "false":
+            solver.clause((negation(literal), negation(operand.kept)))
+        for mode, size in result.sizes:
+            if not operand.copied:
+                solver.clause((negation(literal), negation(mode), *(have for have, bytes_ in operand.sizes if bytes_ >= size)))
+            elif size > largest:
+                solver.clause((negation(literal), negation(mode)))
+        for other in operand.uses:
+            if other is not use and other.start != use.start:
+                for moment in other.ends:
+                    guards = (literal, *other.guards, *moment.guards)
+                    solver.clause((*map(negation, guards), f"(>= (- {use.start} {moment.base}) {moment.ticks})"))
         return literal

@@ -49,6 +49,8 @@ class Facts:
             self.incoming[edge.target].append(edge)
             self.outgoing[edge.source].append(edge)
         self.used = {int(shard.device) for shard in schedule.shards}
+        self._both_ways: dict[str, bool] = {}
+        self._meeting: dict[str, frozenset[int]] = {}
         self.wanted = {d.phase for d in problem.directives if isinstance(d, Keep | Replicate)}
 
     def _caps(self) -> list[int | None]:
@@ -163,17 +165,30 @@ class Facts:
             return None
         link = links[transfer.link]
         source, target = int(transfer.source), int(transfer.target)
-        forwards = self.at(source, link.source) and self.at(target, link.target)
-        near, far = (source, target) if forwards else (target, source)
-        if link.source == link.target:
-            forwards = source < target
-        direction = forwards if link.duplex is Duplex.FULL else None
         if link.group is None:
-            return (transfer.link, min(near, far), max(near, far), direction)
-        if link.group.endswith("[i]"):
-            counted = near if self.problem.devices[self.group[near]].count > 1 else far
-            return (link.group, self.instance[counted], direction)
-        return (link.group, direction)
+            return (transfer.link, min(source, target), max(source, target), source < target and link.duplex is Duplex.FULL)
+        several = [device for device in (source, target) if self.problem.devices[self.group[device]].count > 1]
+        if link.group.endswith("[i]") and several:
+            return (link.group, self.instance[several[0]], self.both_ways(link.group) and several[0] == source)
+        meeting = self.meeting(link.group) if self.both_ways(link.group) else frozenset()
+        return (link.group, bool(meeting) and source == min(meeting))
+
+    def both_ways(self, group: str) -> bool:
+        """Every link of a group carries one transfer in each direction."""
+        if group not in self._both_ways:
+            self._both_ways[group] = {link.duplex for link in self.problem.links if link.group == group} == {Duplex.FULL}
+        return self._both_ways[group]
+
+    def meeting(self, group: str) -> frozenset[int]:
+        """The devices that are an end of every link of a group."""
+        if group not in self._meeting:
+            every = set(range(len(self.names)))
+            for link in self.problem.links:
+                if link.group == group:
+                    ends = [[d for d in range(len(self.names)) if self.at(d, end)] for end in (link.source, link.target)]
+                    every &= {device for members in ends if len(members) == 1 for device in members}
+            self._meeting[group] = frozenset(every)
+        return self._meeting[group]
 
     def held(self, shard: Shard, together: Together) -> dict[Hashable, int]:
         """The channels that a phase which devices run together keeps to itself, each with the tick from which it does."""
