@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import rho
 from rho.backend.devices.profile import DeviceProfile, Profile
@@ -35,6 +35,7 @@ class Unseen(Membership):
 
     context = None
     dashboard = ""
+    silent: ClassVar[dict[str, str]] = {}
 
     def show(self, name: str, run: str, members: Sequence[Member]) -> Callable[[], None]:
         return lambda: None
@@ -51,7 +52,7 @@ class Threads(Unseen):
 
     def close(self) -> None:
         for resident in self.residents:
-            resident.listener.close()
+            resident.close()
 
 
 class Some(Unseen):

@@ -62,7 +62,7 @@ def test_a_resident_says_what_its_queues_are_at_and_the_end() -> None:
     assert next(told) == next(told) == {"at": ["y ← add"], "ended": False}
     resident.running = None
     assert list(told) == [{"at": [], "ended": True}]
-    resident.listener.close()
+    resident.close()
 
 
 def test_tasks_of_dask_last_as_long_as_the_run() -> None:

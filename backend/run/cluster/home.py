@@ -47,6 +47,8 @@ class Cluster:
         each member, in order."""
         self.membership, self.own, self.restarts, self.tell = membership, own, restarts, tell
         self.members = [*membership.members()]
+        for address, words in membership.silent.items():
+            tell(f"a worker does not answer: {address}: {words}; the program runs on the {len(self.members)} that do")
         self.reading: dict[str, Table] = {}
         self.lost: list[Lost] = []
         self.workers = Workers(membership.context)

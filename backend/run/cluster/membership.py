@@ -20,6 +20,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from ....lang.codes import Code
@@ -27,6 +28,8 @@ from ....lang.diagnostics import Diagnostic, RunFailed
 from ....lang.listening import ended
 from ....lang.opening import read_text
 from ....lang.source import Span
+from .asking import answer, answers
+from .wire import PATIENCE as SILENCE
 from .wire import Door
 
 _LOCAL: Final = re.compile(r"local(?::([0-9]+))?")
@@ -37,6 +40,10 @@ _MOST_BYTES: Final = 1 << 20
 _GUARDED: Final = "a script that starts workers does so under `if __name__ == \"__main__\":`, since every worker imports it"
 PATIENCE: Final = 10.0
 """Seconds that a scheduler may take to answer, and the first worker to come."""
+STARTING: Final = 60.0
+"""Seconds in which a worker that answers is to have imported Rho."""
+_NO_ROUTES: Final[dict[str, list[str]]] = {f"distributed.{server}.http.routes": [] for server in ("scheduler", "worker")}
+"""Nothing is shown by HTTP, which is not encrypted and knows no user from another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,26 +75,45 @@ class Membership:
 
     def __init__(self, client: Any, owned: Sequence[Any] = ()) -> None:
         self.client, self.owned = client, owned
+        self.silent: dict[str, str] = {}
+        """The addresses of workers that do not answer, and why."""
         self.context: ssl.SSLContext | None = client.security.get_connection_args("client").get("ssl_context")
         """Of connections to workers, None if they are not encrypted."""
 
     def members(self) -> list[Member]:
-        """The workers there are, each with a resident.  RunFailed E710: none, or one without Rho."""
+        """The workers that answer, each with a resident; `silent` says of the others why they do not.
+
+        RunFailed E710: none, or one without Rho."""
         try:
             with suppress(TimeoutError):
                 self.client.wait_for_workers(1, timeout=PATIENCE)
-            found = self.client.run(start_resident, on_error="return")
+            listed = sorted(answer(self.client.nthreads, PATIENCE))
         except Exception as error:
             raise failed(f"the workers cannot be asked: {_words(error)}") from None
+        heard = self._asked(os.getpid, listed, SILENCE)
+        started = self._asked(start_resident, [one for one in listed if not isinstance(heard[one], Exception)], STARTING)
+        self.silent = {}
         here = socket.gethostname()
         members = list[Member]()
-        for address, facts in sorted(found.items()):
-            if isinstance(facts, BaseException):
+        for at, (address, facts) in enumerate((heard | started).items()):
+            if isinstance(facts, OSError):  # a connection that ended is one too, and so is silence
+                self.silent[address] = _words(facts)
+            elif isinstance(facts, Exception):
                 raise failed(f"worker {address} cannot run Rho: {_words(facts)}")
-            members.append(Member(name=f"w{len(members)}", address=address, is_here=facts["machine"] == here, **facts))
+            else:
+                members.append(Member(name=f"w{at}", address=address, is_here=facts["machine"] == here, **facts))
         if not members:
-            raise failed("the cluster has no workers")
+            lost = [f"{address}: {words}" for address, words in self.silent.items()]
+            raise failed(f"no worker of the cluster answers: {lost[0]}" if lost else "the cluster has no workers", lost[1:4])
         return members
+
+    def _asked(self, question: Callable[..., Any], listed: Sequence[str], seconds: float) -> dict[str, Any]:
+        """What each of the workers returns; the exceptions of those that do not."""
+
+        def asking(address: str) -> Callable[[], Any]:
+            return lambda: self.client.run(question, workers=[address], on_error="raise")[address]
+
+        return answers({address: asking(address) for address in listed}, seconds)
 
     def show(self, name: str, run: str, members: Sequence[Member]) -> Callable[[], None]:
         """A run on the dashboard, as a task on each worker which ends with the run there; what is returned takes it back after a
@@ -98,20 +124,21 @@ class Membership:
                 only = {"workers": [member.address], "allow_other_workers": False, "pure": False, "retries": 0}
                 shown.append(self.client.submit(attend, name, run, key=f"{name}-{run}-{member.port}", **only))
 
-        def forget() -> None:
+        def cancel() -> None:
             with suppress(Exception):
                 self.client.cancel(shown)
 
-        return forget
+        return lambda: threading.Thread(target=cancel, name="rho forgets", daemon=True).start()
 
     @property
     def dashboard(self) -> str:
         """Its address, empty if there is none."""
-        return self.client.dashboard_link or ""
+        return "" if self.owned else self.client.dashboard_link or ""
 
     def close(self) -> None:
         for one in (self.client, *self.owned):
-            one.close()
+            with suppress(Exception):  # the scheduler may be gone, or hang
+                answer(one.close, PATIENCE)
 
 
 def attach(where: object) -> Membership:
@@ -138,7 +165,8 @@ def attach(where: object) -> Membership:
             security = distributed.Security()
             if address.startswith("tls") and security.get_connection_args("client").get("ssl_context") is None:
                 raise failed(f"the scheduler at {address} wants certificates, and Dask is configured with none")
-            return Membership(distributed.Client(address, security=security, timeout=PATIENCE, set_as_default=False))
+            make = partial(distributed.Client, address, security=security, timeout=PATIENCE, set_as_default=False)
+            return Membership(answer(make, PATIENCE, lambda late: late.close()))
     except ImportError as error:
         raise BadCluster(f"{text} needs what is not installed: {_words(error)}") from None
     except (OSError, ValueError, RuntimeError) as error:
@@ -183,10 +211,11 @@ def _started(count: int) -> Membership:
     from distributed.security import Security
 
     security = Security.temporary()
-    with dask.config.set({"logging": {"distributed": "critical"}}):  # what workers say of the end of a cluster is no news
+    silent = {"logging": {"distributed": "critical"}}  # what workers say of the end of a cluster is no news
+    with dask.config.set(silent | _NO_ROUTES):
         cluster = LocalCluster(
             n_workers=count, threads_per_worker=1, processes=True, dashboard_address=None, security=security,
-            silence_logs=logging.CRITICAL, scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
+            silence_logs=logging.CRITICAL, scheduler_kwargs={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
         )  # fmt: skip
     client = distributed.Client(cluster, security=security, set_as_default=False)
     return Membership(client, (cluster,))
@@ -223,8 +252,8 @@ def attend(name: str, run: str) -> None:
         worker.log_event("rho", {"program": name, "run": run, "worker": worker.address, **facts})
 
 
-def failed(message: str) -> RunFailed:
-    return RunFailed([Diagnostic(Code.E710, message, Span("", 0, 0))])
+def failed(message: str, notes: Sequence[str] = ()) -> RunFailed:
+    return RunFailed([Diagnostic(Code.E710, message, Span("", 0, 0), notes=tuple(notes))])
 
 
 def _words(error: BaseException) -> str:

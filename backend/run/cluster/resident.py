@@ -4,15 +4,12 @@ A connection with the resident's token is accepted, as home or as another worker
 resident, and others wait in a queue.  The lease ends with the connection, so nobody waits for a dead home.  A run ends when all
 its queues have ended, when home stops it, or when home is lost.
 
-Neighbours: `membership` (starts one in every worker), `home` (the other end), `crossing`.
+Neighbours: `doorway` (who comes in), `membership` (starts one in every worker), `home` (the other end), `crossing`.
 """
 
 from __future__ import annotations
 
-import hmac
 import math
-import secrets
-import socket
 import ssl
 import threading
 import traceback
@@ -35,6 +32,7 @@ from ..machine import Machine
 from ..threads import interrupt
 from ..watching import WATCHER
 from .crossing import Crossing, Held
+from .doorway import Doorway
 from .journal import Journal
 from .probing import link_table
 from .shares import HOME, Process, Shares
@@ -55,11 +53,7 @@ class Resident:
     """One a process."""
 
     def __init__(self, host: str, accepting: ssl.SSLContext | None = None, connecting: ssl.SSLContext | None = None) -> None:
-        self.token = secrets.token_hex(16)
-        self.accepting, self.connecting = accepting, connecting
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        self.listener = socket.create_server((host, 0), family=family)
-        self.host, self.port = host, int(self.listener.getsockname()[1])
+        self.connecting = connecting
         self.programs: OrderedDict[str, tuple[Plan, BoundGraph]] = OrderedDict()
         self.held: Held = {}
         self.held_of = ""
@@ -68,34 +62,24 @@ class Resident:
         self.change = threading.Condition()
         self.line: list[Visit] = []
         self.peers: dict[tuple[str, int], Connection] = {}
-        threading.Thread(target=self.accept, name="rho resident", daemon=True).start()
+        self.doorway = Doorway(host, accepting, self.admit)
+        self.host, self.port, self.token = host, self.doorway.port, self.doorway.token
 
-    def accept(self) -> None:
-        while True:
-            with suppress(OSError):
-                sock, _ = self.listener.accept()
-                threading.Thread(target=self.welcome, args=(sock,), daemon=True).start()
+    def close(self) -> None:
+        """Nobody comes in any more."""
+        self.doorway.close()
 
-    def welcome(self, sock: socket.socket) -> None:
-        """Let in who knows the token."""
-        try:
-            if self.accepting is not None:
-                sock.settimeout(MEETING)
-                sock = self.accepting.wrap_socket(sock, server_side=True)
-            connection = Connection(sock)
-            message = connection.receive()
-        except (Lost, OSError):
-            sock.close()
-            return
-        facts = message.facts
-        if message.kind is not Kind.HELLO or not hmac.compare_digest(str(facts.get("token")), self.token):
-            connection.close()
-        elif facts.get("as") == "home":
-            Visit(self, connection).serve()
-        else:
-            with self.change:
-                self.peers[str(facts.get("run")), int(facts.get("from", -1))] = connection
-                self.change.notify_all()
+    def admit(self, connection: Connection, facts: Mapping[str, Any]) -> None:
+        """A home, for as long as its visit lasts, or another worker of a run."""
+        match facts:
+            case {"as": "home"}:
+                Visit(self, connection).serve()
+            case {"as": "worker", "run": str(run), "from": int(process)}:
+                with self.change:
+                    self.peers[run, process] = connection
+                    self.change.notify_all()
+            case _:
+                connection.close()
 
     # ------------------------------------------------------------------------------ one home at a time
 

@@ -10,6 +10,7 @@ Neighbours: `crossing`, `resident`, `home` (who speak), `membership` (encryption
 from __future__ import annotations
 
 import json
+import math
 import select
 import socket
 import ssl
@@ -28,6 +29,8 @@ LARGEST_FACTS: Final = 128 << 20
 PATIENCE: Final = 8.0
 """Seconds of silence after which the other end is taken for dead: `home` says something every `PULSE` seconds."""
 PULSE: Final = 1.0
+_LOOKING_MS: Final = 200
+"""How often a wait looks whether the connection was closed."""
 Door: TypeAlias = tuple[str, int, str]
 """The host and port of a resident, and the token that it lets in."""
 _ELEMENTS: Final = frozenset("?bBhHiIlLqQefdgFDGU")
@@ -73,11 +76,14 @@ class Lost(Exception):
 class Connection:
     """To one process."""
 
-    def __init__(self, sock: socket.socket, process: int = -1, patience: float = PATIENCE) -> None:
+    def __init__(
+        self, sock: socket.socket, process: int = -1, patience: float = PATIENCE, until: float | None = None
+    ) -> None:  # fmt: skip
+        """`until`: a moment after which nothing is waited for, whatever comes by then."""
         sock.setblocking(False)
         if sock.family in (socket.AF_INET, socket.AF_INET6):
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.sock, self.process, self.patience = sock, process, patience
+        self.sock, self.process, self.patience, self.until = sock, process, patience, until
         self.closed = False
         self._writing, self._socket = Lock(), Lock()
         self._readable, self._writable = select.poll(), select.poll()
@@ -96,22 +102,29 @@ class Connection:
             for data in (memoryview(head + text), *map(bytes_of, whole)):
                 self._move("send", self._writable, data)
 
-    def receive(self) -> Message:
-        """Lost: nothing comes any more."""
+    def receive(self, largest: int = LARGEST_FACTS, *, with_arrays: bool = True) -> Message:
+        """Lost: nothing comes any more, or no message with at most so many bytes of facts and the arrays that it may have."""
         number, length, size = _HEAD.unpack(self._read(bytearray(_HEAD.size)))
         try:
-            if length > LARGEST_FACTS:
-                raise ValueError(length)
+            if length > largest or (size and not with_arrays):
+                raise ValueError(length, size)
             facts = json.loads(self._read(bytearray(length))) if length else {}
-            arrays = [_room(*one) for one in facts.pop("arrays", ())]
-            if sum(array.nbytes for array in arrays) != size:
+            forms = [_form(*one) for one in facts.pop("arrays", ())]
+            if sum(math.prod(shape) * kind.itemsize for kind, shape in forms) != size:
                 raise ValueError(size)
-            message = Message(Kind(number), facts, arrays)
-        except (ValueError, TypeError, AttributeError):
+            message = Message(Kind(number), facts, [np.empty(shape, kind) for kind, shape in forms])
+        except MemoryError:
+            raise Lost(self.process, f"it sent {length + size} bytes, for which there is no memory") from None
+        except (ValueError, TypeError, AttributeError, RecursionError, OverflowError):
             raise Lost(self.process, "it sent something that is not a message") from None
-        for array in arrays:
+        for array in message.arrays:
             self._move("recv_into", self._readable, bytes_of(array))
         return message
+
+    def shake_hands(self) -> None:
+        """Of TLS, where the connection is encrypted.  Lost: it fails."""
+        if isinstance(self.sock, ssl.SSLSocket):
+            self._retried("do_handshake", self._readable)
 
     def close(self) -> None:
         """Who waits for this connection is told that it is lost."""
@@ -130,21 +143,33 @@ class Connection:
     def _move(self, call: str, ready: Any, left: memoryview) -> None:
         """Send all of these bytes, or receive as many."""
         while left:
-            try:
-                with self._socket:
-                    count: int = getattr(self.sock, call)(left)
-            except (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError):
-                self._wait(ready)
-                continue
-            except (OSError, ValueError) as error:
-                raise Lost(self.process, getattr(error, "strerror", None) or "the connection ended") from None
+            count: int = self._retried(call, ready, left)
             if count == 0:
                 raise Lost(self.process, "the connection ended")
             left = left[count:]
 
+    def _retried(self, call: str, ready: Any, *arguments: memoryview) -> Any:
+        """The result of a method of the socket, as soon as it does not have to wait."""
+        while True:
+            try:
+                with self._socket:
+                    return getattr(self.sock, call)(*arguments)
+            except BlockingIOError:
+                self._wait(ready)
+            except ssl.SSLWantReadError:
+                self._wait(self._readable)
+            except ssl.SSLWantWriteError:
+                self._wait(self._writable)
+            except (OSError, ValueError) as error:
+                raise Lost(self.process, getattr(error, "strerror", None) or "the connection ended") from None
+
     def _wait(self, ready: Any) -> None:
         until = monotonic() + self.patience
-        while not ready.poll(200):
+        if self.until is not None:
+            if monotonic() > self.until:
+                raise Lost(self.process, "it took too long to say who it is")
+            until = min(until, self.until)
+        while not ready.poll(_LOOKING_MS):
             if self.closed:
                 raise Lost(self.process, "the connection was closed")
             if monotonic() > until:
@@ -155,11 +180,11 @@ def bytes_of(array: Any) -> memoryview:
     return memoryview(array.reshape(-1).view(np.uint8))
 
 
-def _room(dtype: str, shape: Sequence[int]) -> Any:
+def _form(dtype: str, shape: Sequence[int]) -> tuple[Any, tuple[int, ...]]:
     kind = np.dtype(dtype)
-    if kind.char not in _ELEMENTS or kind.hasobject:
-        raise ValueError(dtype)
-    return np.empty(tuple(shape), kind)
+    if kind.char not in _ELEMENTS or kind.hasobject or not all(type(size) is int and size >= 0 for size in shape):
+        raise ValueError(dtype, shape)
+    return kind, tuple(shape)
 
 
 def connect(
