@@ -18,7 +18,7 @@ from rho.backend.devices.reading import read_profile
 from rho.backend.devices.shipped import load_profile
 from rho.backend.devices.writing import canonical
 from rho.backend.schedule.plan.explain_queues import queues_text
-from rho.backend.schedule.plan.model import Plan, RunStep, TransferStep
+from rho.backend.schedule.plan.model import CombineStep, Plan, RunStep, TransferStep
 from rho.backend.schedule.plan.space_text import has_other_axes, plans_text
 from rho.backend.schedule.plan.stored import decode_plan
 from rho.backend.schedule.program.axes import axes_in
@@ -92,8 +92,12 @@ def is_in(plan: Plan, space_of: Plan) -> bool:
     axes = {one.phase: one.axis for one in space_of.space.cuts}
     count = max((one.count for one in plan.chunks), default=1)
     dealt = {one.phase for one in plan.spread}
+    kinds = {phase.id: [kind for _, kind in phase.axes] for phase in plan.phases}
+    reduced = {id for id, axis in axes.items() if axis is not None and kinds[id][axis : axis + 1] == ["reduce"]}
+    combined = {step.phase for queue in plan.main.queues for step in queue.steps if isinstance(step, CombineStep)}
     return (
-        count <= space_of.space.chunks
+        reduced <= combined  # such a phase has partial results, on one device too
+        and count <= space_of.space.chunks
         and dealt <= set(space_of.space.dealt)
         and all(cut <= {axes.get(phase)} for phase, cut in cut_along(plan).items() if phase in axes)
     )

@@ -30,6 +30,7 @@ from ..problem import (
     Problem,
     Split,
 )
+from ..solve.speculation import has_effect, speaks_within
 from .directive_reader import PRINT, Named, Reader, Scope
 from .directive_words import words_of
 
@@ -106,6 +107,10 @@ def _together(directives: Sequence[Directive], problem: Problem, file: Callable[
                 shown = ", ".join(f"`{known[d]}`" for d in several[:4]) + (", …" if len(several) > 4 else "")
                 message = f"`{directive.device}` means {len(several)} devices, and a split value is kept on one: name it"
                 found.append(Diagnostic(Code.SCH202, message, span, notes=(f"its devices: {shown}",)))
+        elif within := [one for one in problem.selects if has_effect(problem, one) and speaks_within(directive, one)]:
+            name = problem.phases[within[0].phase].id
+            message = f"an arm of `{name}` has an effect, so only the arm that is chosen runs, as one step: this asks for more"
+            found.append(Diagnostic(Code.SCH102, message, span, notes=("leave out this line",)))
         elif isinstance(directive, Before) and split & set(directive.first) and split & set(directive.then):
             message = "both are cut into shards: `before` waits for all shards of the first"
             found.append(Diagnostic(Code.SCH203, message, span, Severity.WARNING))

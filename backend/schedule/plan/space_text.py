@@ -25,6 +25,11 @@ def space_lines(plan: Plan) -> list[str]:
     if not _is_cuttable(plan):
         parts = ["phases each whole on one device"]
     parts += _axes(plan, names)
+    kinds = {phase.id: [kind for _, kind in phase.axes] for phase in plan.phases}
+    cut = [one for one in plan.space.cuts if one.axis is not None]
+    joined = [names.get(one.phase, "") for one in cut if kinds.get(one.phase, [])[one.axis :][:1] == ["reduce"]]
+    if joined:
+        parts.append(f"partial results at home ({_listed(joined)})")
     if plan.space.dealt:
         parts.append(f"iterations of {_listed([names.get(id, f'#{id}') for id in plan.space.dealt])} on one device or several")
     lines = [f"bound over: {', '.join(parts)}"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Final, TypeAlias
 
 from ...graph import traverse
@@ -16,7 +17,7 @@ from ...graph.arms import branches_of, taken_apart, with_arms_out
 from ...graph.bind import BoundGraph
 from ...graph.phases import Branch, Phase, PhaseId, SubGraph
 from ..answer import Answer, Status
-from ..problem import Before, Directive, IssueBefore, Objective, PhaseIndex, Place, Problem, Select
+from ..problem import Adjacent, Before, Directive, IssueBefore, Line, Objective, Order, PhaseIndex, Place, Problem, Select
 from ..solve.budget import FAST, Budget
 from ..solve.speculation import plan_selects
 from .together import ProgramProblem
@@ -113,7 +114,7 @@ def arms_in(bound: BoundGraph, program: ProgramProblem) -> dict[PhaseIndex, tupl
 
 
 def with_arms(directives: Sequence[Directive], arms: Mapping[PhaseIndex, Sequence[PhaseIndex]]) -> Iterator[Directive]:
-    """Where a branch is placed, its arms are; what comes before it, comes before them."""
+    """Where a branch is placed, its arms are; what comes before it, comes before them, in an `order` too."""
 
     def all_of(phases: Sequence[PhaseIndex]) -> tuple[PhaseIndex, ...]:
         return tuple(dict.fromkeys(each for phase in phases for each in (*arms.get(phase, ()), phase)))
@@ -124,8 +125,26 @@ def with_arms(directives: Sequence[Directive], arms: Mapping[PhaseIndex, Sequenc
                 yield replace(directive, phases=all_of(directive.phases))
             case Before() | IssueBefore():
                 yield replace(directive, then=all_of(directive.then))
+            case Adjacent(line, one, other):
+                yield directive
+                yield from _before_arms(line, (one,), other, arms)
+            case Order(line, items, over):
+                yield directive
+                named = [item for item in items if item is not None]
+                for one, other in pairwise(named):
+                    yield from _before_arms(line, (one,), other, arms)
+                if items and items[-1] is not None:
+                    others = tuple(phase for phase in over or () if phase not in named)
+                    yield from _before_arms(line, others, items[-1], arms)
             case _:
                 yield directive
+
+
+def _before_arms(
+    line: Line, first: tuple[PhaseIndex, ...], branch: PhaseIndex, arms: Mapping[PhaseIndex, Sequence[PhaseIndex]]
+) -> Iterator[Directive]:  # fmt: skip
+    if first and arms.get(branch):
+        yield IssueBefore(line, first, tuple(arms[branch]))
 
 
 def selects_of(bound: BoundGraph, full: ProgramProblem, branches: Sequence[PhaseId]) -> tuple[Select, ...]:

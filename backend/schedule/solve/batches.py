@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise
 
 from ..problem import (
     Adjacent,
@@ -56,10 +55,10 @@ def _copies(directive: Directive, batches: int, count: int) -> Iterator[Directiv
                 yield replace(directive, phase=PhaseIndex(p + b * count))
             case Adjacent(_, x, z):
                 yield replace(directive, first=PhaseIndex(x + b * count), then=PhaseIndex(z + b * count))
-            case Order(line, items):
-                named = [item for item in items if item is not None]
-                for x, z in pairwise(named):
-                    yield IssueBefore(line, moved((x,), b), moved((z,), b))
+            case Order(_, items, over):
+                own = range(count) if over is None else over
+                placed = tuple(None if item is None else PhaseIndex(item + b * count) for item in items)
+                yield replace(directive, items=placed, over=moved(tuple(map(PhaseIndex, own)), b))
             case _:
                 if b == 0:
                     yield directive

@@ -81,12 +81,37 @@ def plan_selects(
 
 def _options(problem: Problem, select: Select) -> tuple[bool, ...]:
     """Whether it may be late: True, False, in the order of preference among equals (late needs fewer devices and waits)."""
-    arms = (*select.then, *select.otherwise)
-    if any(problem.phases[phase].effect for phase in arms):
+    if has_effect(problem, select):
         return (True,)
-    if any(isinstance(d, Speculate) and d.phase == select.phase for d in problem.directives) or not _kinds(problem, select):
+    spoken = any(speaks_within(directive, select) for directive in problem.directives)
+    if spoken or not _kinds(problem, select):
         return (False,)
     return (True, False)
+
+
+def has_effect(problem: Problem, select: Select) -> bool:
+    """An arm with an effect runs only when it is chosen."""
+    return any(problem.phases[phase].effect for phase in (*select.then, *select.otherwise))
+
+
+def speaks_within(directive: Directive, select: Select) -> bool:
+    """Does a directive ask of a select, or of single phases of its arms, what can only be obeyed if both arms run?"""
+    arms = {*select.then, *select.otherwise}
+    match directive:
+        case Speculate(_, phase):
+            return phase in arms or phase == select.phase
+        case Split(_, phase):
+            return phase in arms or phase == select.phase
+        case Replicate(_, phase) | Keep(_, phase):
+            return phase in arms
+        case Before(_, first, then) | IssueBefore(_, first, then):
+            return not {*arms, select.phase}.isdisjoint(first) and not arms.isdisjoint(then)
+        case Adjacent(_, one, other):
+            return one in arms or other in arms
+        case Order(_, items):
+            return not arms.isdisjoint(item for item in items if item is not None)
+        case _:
+            return False
 
 
 def _best(problem: Problem, forms: Iterable[frozenset[int]], budget: Budget, plan: Planner, made: Former) -> Planned:
@@ -205,7 +230,7 @@ def _renumbered(select: Select, to: dict[int, PhaseIndex]) -> Select:
 
 
 def _moved(directives: Iterable[Directive], to: dict[int, PhaseIndex], chosen: PhaseIndex) -> Iterator[Directive]:
-    """The directives of the new phases; what spoke of how an arm is cut, or of the order within it, has nothing to say."""
+    """The directives of the new phases; none of them `speaks_within` the select, and what one step does is not cut."""
 
     def each(phases: Iterable[PhaseIndex]) -> tuple[PhaseIndex, ...]:
         return tuple(dict.fromkeys(to[phase] for phase in phases))
@@ -216,7 +241,11 @@ def _moved(directives: Iterable[Directive], to: dict[int, PhaseIndex], chosen: P
                 yield replace(directive, phases=each(directive.phases))
             case Before() | IssueBefore():
                 first, then = each(directive.first), each(directive.then)
-                if first != then or first != (chosen,):
+                if chosen in first and chosen in then:  # arms come before their select anyway
+                    others = tuple(phase for phase in first if phase != chosen)
+                    yield from (replace(directive, first=others, then=then) for _ in others[:1])
+                    then = tuple(phase for phase in then if phase != chosen)
+                if then:
                     yield replace(directive, first=first, then=then)
             case Split() | NoSplit():
                 if to[directive.phase] != chosen:
@@ -224,12 +253,10 @@ def _moved(directives: Iterable[Directive], to: dict[int, PhaseIndex], chosen: P
             case Replicate() | Keep() | Speculate():
                 yield replace(directive, phase=to[directive.phase])
             case Adjacent():
-                if to[directive.first] != to[directive.then]:
-                    yield replace(directive, first=to[directive.first], then=to[directive.then])
+                yield replace(directive, first=to[directive.first], then=to[directive.then])
             case Order():
-                items = [None if item is None else to[item] for item in directive.items]
+                items = tuple(None if item is None else to[item] for item in directive.items)
                 over = None if directive.over is None else tuple(dict.fromkeys(to[phase] for phase in directive.over))
-                kept = tuple(item for at, item in enumerate(items) if at == 0 or item != items[at - 1])
-                yield replace(directive, items=kept, over=over)
+                yield replace(directive, items=items, over=over)
             case _:
                 yield directive
