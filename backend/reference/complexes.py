@@ -90,6 +90,15 @@ def hyperbolic_companion(z: complex) -> complex:
     return 0j if z == -1 else multiply(z + 1, cmath.sqrt(divide(z - 1, z + 1)))
 
 
+def root_of_square(constant: int, factor: int, z: complex) -> complex:
+    """√constant+factor×z²; where z² might overflow the constant is nothing beside it."""
+    if 2.0**500 < max(abs(z.real), abs(z.imag)) < math.inf:
+        z = complex(math.ldexp(z.real, -762), math.ldexp(z.imag, -762))
+        root = cmath.sqrt(factor * multiply(z, z))
+        return complex(math.ldexp(root.real, 762), math.ldexp(root.imag, 762))
+    return cmath.sqrt(constant + factor * multiply(z, z))
+
+
 COMPLEX_MONADIC: Final[dict[str, Callable[[complex], complex]]] = {
     "conj": lambda z: complex(z.real, -z.imag),
     "neg": lambda z: complex(-z.real, -z.imag),
@@ -118,15 +127,15 @@ COMPLEX_DYADIC: Final[dict[str, Callable[[complex, complex], complex]]] = {
 ROUNDED_DYADIC: Final[dict[str, Callable[[complex, complex, Rounding], complex]]] = {"mul": multiply, "div": divide}
 
 COMPLEX_CIRCULAR: Final[dict[int, Callable[[complex], complex]]] = {
-    0: lambda z: cmath.sqrt(1 - multiply(z, z)),
+    0: lambda z: root_of_square(1, -1, z),
     1: total(cmath.sin),
     2: total(cmath.cos),
     3: total(cmath.tan),
-    4: lambda z: cmath.sqrt(1 + multiply(z, z)),
+    4: lambda z: root_of_square(1, 1, z),
     5: total(cmath.sinh),
     6: total(cmath.cosh),
     7: total(cmath.tanh),
-    8: lambda z: cmath.sqrt(-1 - multiply(z, z)),
+    8: lambda z: root_of_square(-1, -1, z),
     -1: total(cmath.asin),
     -2: total(cmath.acos),
     -3: total(cmath.atan),
@@ -134,7 +143,7 @@ COMPLEX_CIRCULAR: Final[dict[int, Callable[[complex], complex]]] = {
     -5: total(cmath.asinh),
     -6: total(cmath.acosh),
     -7: total(cmath.atanh),
-    -8: lambda z: -cmath.sqrt(-1 - multiply(z, z)),
+    -8: lambda z: -root_of_square(-1, -1, z),
     -9: lambda z: z,
     -10: lambda z: complex(z.real, -z.imag),
     -11: turned,

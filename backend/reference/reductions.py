@@ -13,6 +13,7 @@ Neighbours: `scalars` (one application), `sums` (order), `indexing`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import isfinite, isnan
 from typing import TypeAlias
 
 from ...lang.codes import Code
@@ -54,9 +55,15 @@ def reduce_line(function: str, kind: Kind, items: Sequence[Payload]) -> Payload:
         return identity(function, kind)
     apply = combiner(function, kind)
     if is_ordered(function, kind):
-        return combine(items, apply)
+        return _of_finite(function, kind, items, combine(items, apply))
     found = from_the_right(items, apply)
     return found + 0.0 if function in SELECTIVE and isinstance(found, float) else found  # a zero has no sign
+
+
+def _of_finite(function: str, kind: Kind, items: Sequence[Payload], value: Payload) -> Payload:
+    """A product of finite floats is a number: 0 where its order met ∞ × 0."""
+    is_lost = function == "mul" and isinstance(value, float) and isnan(value)
+    return normalise(kind, 0.0) if is_lost and all(isinstance(x, float) and isfinite(x) for x in items) else value
 
 
 def from_the_right(items: Sequence[Payload], apply: Combine) -> Payload:
@@ -73,7 +80,7 @@ def scan_line(function: str, kind: Kind, items: Sequence[Payload]) -> list[Paylo
         steps = [combiner(ALTERNATING[function], kind), apply]
         return _running(items, lambda i: steps[i % 2])
     if kind.is_float and function in SUMMED:
-        return running(items, apply)
+        return [_of_finite(function, kind, items[: i + 1], item) for i, item in enumerate(running(items, apply))]
     if FUNCTIONS[function].associative:
         return _running(items, lambda i: apply)
     return [from_the_right(items[: i + 1], apply) for i in range(len(items))]
@@ -179,7 +186,9 @@ def key_reduce(function: str, indices: Array, value: Array, bins: int, checked: 
         if not group:
             parts.append(build(value.kind, cell_shape, lambda p: identity(function, value.kind)))
         elif FUNCTIONS[function].associative:
-            parts.append(Array(value.kind, cell_shape, tuple(_running(c, lambda i: apply)[-1] for c in columns)))
+            parts.append(Array(value.kind, cell_shape, tuple(
+                _of_finite(function, value.kind, c, _running(c, lambda i: apply)[-1]) for c in columns
+            )))  # fmt: skip
         else:
             parts.append(Array(value.kind, cell_shape, tuple(from_the_right(c, apply) for c in columns)))
     return assemble(value.kind, (bins,), cell_shape, parts)

@@ -6,10 +6,12 @@ Neighbours: `table` (names these), `backend.run.cpu.scalars` (the same on arrays
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Final
 
 from .elementary import NAN
 from .machine import Machine
+
+_LARGE: Final = 2.0**27
 
 
 def root_less(x: Any, m: Machine) -> Any:
@@ -19,13 +21,19 @@ def root_less(x: Any, m: Machine) -> Any:
 
 def root_more(x: Any, m: Machine) -> Any:
     """√1+x²."""
-    return m.root(x * x + 1.0)
+    return _beyond_one(x, m.root(x * x + 1.0), m)
 
 
 def root_less_one(x: Any, m: Machine) -> Any:
     """sign(x) × √x²-1."""
-    value = m.root(x * x - 1.0)
+    value = _beyond_one(x, m.root(x * x - 1.0), m)
     return m.choose(x < 0.0, -value, value)
+
+
+def _beyond_one(x: Any, root: Any, m: Machine) -> Any:
+    """`root`, which is √x²±1: |x| where the 1 is below the rounding of x², which might overflow."""
+    size = m.magnitude(x)
+    return m.choose(size > _LARGE, size, root)
 
 
 def zero(x: Any, m: Machine) -> Any:

@@ -80,7 +80,7 @@ def test_siblings_share_a_pass_and_what_only_they_read_is_not_stored() -> None:
     b, x, _ = vector()
     wave = b.scalar("exp", x)
     b.output("sum", b.reduce("add", x))
-    b.output("product", b.reduce("mul", x))
+    b.output("greatest", b.reduce("max", x))
     b.output("a", b.scalar("neg", wave))
     b.output("b", b.scalar("add", wave, wave))
     graph = agree(b)

@@ -22,7 +22,7 @@ from ....typechecker.core_walk import defined_sizes, results_of
 from ....typechecker.sizes import SizeVariable
 from ....typechecker.types import ArrayType
 from ..phases import Branch, Fold, Loop, Map, Phase, Print, SubGraph, ValueId
-from . import blocks, elementwise, library, views
+from . import blocks, elementwise, float_products, library, views
 from .state import Carried, FrameAxes, State
 
 
@@ -40,6 +40,11 @@ def lower_ops(state: State, ops: Sequence[core_blocks.Op], results: Sequence[cor
 
 
 def lower_op(state: State, op: core_blocks.Op) -> None:
+    for part in float_products.expanded(state, op):
+        _lower_part(state, part)
+
+
+def _lower_part(state: State, op: core_blocks.Op) -> None:
     match op:
         case core.Literal():
             elementwise.literal(state, op)

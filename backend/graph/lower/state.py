@@ -82,6 +82,8 @@ class State:
     constants: dict[c.ValueId, Node] = field(default_factory=dict)  # scalars that bodies hold themselves
     points: dict[c.ValueId, Points] = field(default_factory=dict)
     frame: list[Size] = field(default_factory=list)
+    derived_types: dict[c.ValueId, ArrayType] = field(default_factory=dict)
+    derived_spans: dict[c.ValueId, Span] = field(default_factory=dict)
     phases: list[Phase] = field(default_factory=list)
     next_value: int = 0
     next_phase: int = 0
@@ -89,16 +91,16 @@ class State:
     # -- looking up
 
     def type(self, value: c.ValueId) -> ArrayType:
-        return self.core.types[value]
+        return self.derived_types.get(value) or self.core.types[value]
 
     def shape(self, value: c.ValueId) -> Shape:
-        return self.core.types[value].shape
+        return self.type(value).shape
 
     def kind(self, value: c.ValueId) -> Kind:
-        return self.core.types[value].element.kind
+        return self.type(value).element.kind
 
     def span(self, value: c.ValueId) -> Span:
-        return self.core.spans[value]
+        return self.derived_spans.get(value) or self.core.spans[value]
 
     def get(self, value: c.ValueId) -> Carried:
         return self.bound[value]
@@ -126,13 +128,21 @@ class State:
         self.types[value] = type
         return value
 
+    def derived(self, type: ArrayType, span: Span) -> c.ValueId:
+        """A core value that the program does not have: `define` gives it its graph value."""
+        value = c.ValueId(self.next_value)
+        self.next_value += 1
+        self.derived_types[value] = type
+        self.derived_spans[value] = span
+        return value
+
     def phase_id(self) -> PhaseId:
         self.next_phase += 1
         return PhaseId(self.next_phase - 1)
 
     def define(self, value: c.ValueId, frame: FrameAxes = ()) -> ValueId:
         """The graph value of a core value; a core value that carries nothing keeps its number."""
-        type = self.core.types[value]
+        type = self.type(value)
         if frame:
             made = self.fresh(batched(type, self.sizes(frame)))
         else:

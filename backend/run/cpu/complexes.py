@@ -212,17 +212,29 @@ def _minus_four(z: Any) -> Any:
     return np.where(bottom, np.array(0, z.dtype), (z + one) * np.sqrt(divide(z - one, np.where(bottom, one, z + one))))
 
 
+def _root_of_square(constant: int, factor: int, z: Any) -> Any:
+    """√constant+factor×z²; where z² might overflow the constant is nothing beside it."""
+    z = np.asarray(z, np.complex128)
+    size = np.maximum(np.abs(z.real), np.abs(z.imag))
+    is_large = (size > 2.0**500) & (size < np.inf)
+    if not is_large.any():
+        return np.sqrt(constant + factor * (z * z))
+    z = np.where(is_large, z * 2.0**-762, z)
+    root = np.sqrt(np.where(is_large, 0, constant) + factor * (z * z))
+    return np.where(is_large, root * 2.0**762, root)
+
+
 def _turned(z: Any) -> Any:
     """z × 0J1."""
     return _combine(-z.imag, z.real, z)
 
 
 _CIRCULAR: Final[dict[int, Callable[[Any], Any]]] = {
-    0: lambda z: np.sqrt(np.array(1, z.dtype) - z * z), 1: np.sin, 2: np.cos, 3: np.tan,
-    4: lambda z: np.sqrt(np.array(1, z.dtype) + z * z), 5: np.sinh, 6: np.cosh, 7: np.tanh,
-    8: lambda z: np.sqrt(np.array(-1, z.dtype) - z * z), 9: np.real, 10: magnitude, 11: np.imag, 12: np.angle,
+    0: lambda z: _root_of_square(1, -1, z), 1: np.sin, 2: np.cos, 3: np.tan,
+    4: lambda z: _root_of_square(1, 1, z), 5: np.sinh, 6: np.cosh, 7: np.tanh,
+    8: lambda z: _root_of_square(-1, -1, z), 9: np.real, 10: magnitude, 11: np.imag, 12: np.angle,
     -1: np.arcsin, -2: np.arccos, -3: np.arctan, -4: _minus_four, -5: np.arcsinh, -6: np.arccosh, -7: np.arctanh,
-    -8: lambda z: -np.sqrt(np.array(-1, z.dtype) - z * z), -9: np.asarray, -10: np.conjugate, -11: _turned,
+    -8: lambda z: -_root_of_square(-1, -1, z), -9: np.asarray, -10: np.conjugate, -11: _turned,
     -12: lambda z: _exponential(_turned(z)),
 }  # fmt: skip
 
