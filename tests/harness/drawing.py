@@ -186,6 +186,11 @@ class Drawing:
         glyph, function = self.chance.choice([("<", np.less), ("=", np.equal), ("≥", np.greater_equal), ("≠", np.not_equal)])
         return Term(f"({a.text}{glyph}{b.text})", np.asarray(function(a.value, b.value)), dims, 1.0)
 
+    def named_mask(self, dims: Dims, depth: int) -> Term:
+        """One that is selected by more than once."""
+        made = self.mask(dims, depth)
+        return Term(self.define_text(made.text), made.value, dims, 1.0)
+
     def leaf_mask(self, dims: Dims) -> Term:
         name = f"b{len(self.inputs)}"
         value = self.random.random(self.shape(dims)) < self.chance.choice([0.5, 0.5, 0.2, 0.9, 0.0, 1.0])
@@ -194,7 +199,7 @@ class Drawing:
         return Term(name, np.asarray(value), dims, 1.0)
 
     def all_productions(self) -> dict[str, tuple[Callable[[Dims, str], bool], Callable[[Dims, int, str], Made | None]]]:
-        from productions import PRODUCTIONS
+        from more_productions import PRODUCTIONS
 
         def bound(make: Callable[[Drawing, Dims, int, str], Made | None]) -> Callable[[Dims, int, str], Made | None]:
             return lambda dims, depth, kind: make(self, dims, depth, kind)

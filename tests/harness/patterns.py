@@ -159,7 +159,7 @@ def siblings(d: Drawing) -> Term:
 def reduced_by_a_mask(d: Drawing) -> Term:
     d.kind = "i64"
     dim, rest = d.dim(), any_dims(d, 0, 1)
-    m, x, y = d.mask((dim,), 2), d.number((dim, *rest), 2), d.number((dim,), 1)
+    m, x, y = d.named_mask((dim,), 2), d.number((dim, *rest), 2), d.number((dim,), 1)
     k = d.define_text(f"{m.text}⌿{x.text}")
     kept = x.value[m.value]
     draw = d.chance.randrange(5)

@@ -29,7 +29,7 @@ def member(d: Drawing) -> Term:
 @pattern("rule compressed")
 def places_of_a_mask(d: Drawing) -> Term:
     dim, rest = d.dim(), any_dims(d, 0, 1)
-    m, x, y = d.mask((dim,), 1), d.define(d.number((dim, *rest), 1)), d.define(d.number((dim,), 1))
+    m, x, y = d.named_mask((dim,), 1), d.define(d.number((dim, *rest), 1)), d.define(d.number((dim,), 1))
     w = d.define_text(f"⍸{m.text}")
     kept = x.value[m.value].sum(0)
     if not rest and d.chance.random() < 0.5:
