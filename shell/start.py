@@ -20,7 +20,11 @@ def _leave(number: int, frame: object) -> None:
 
 
 def main() -> int:
-    """Run the command of this process."""
+    """Run the command of this process.
+
+    Rho calls BLAS on one thread.  OpenBLAS starts one for each core when it is loaded all the same, and where the system has none
+    to give it sends its process the signal of Ctrl-C; so it is told beforehand."""
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"
     if _signal.getsignal(_signal.SIGINT) not in (_signal.SIG_IGN, None):
         _signal.signal(_signal.SIGINT, _leave)
     from .main import main as run

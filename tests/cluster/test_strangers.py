@@ -91,7 +91,8 @@ def test_whatever_strangers_send_they_are_turned_away_and_a_home_is_served(worke
 
 def test_silent_and_slow_strangers_give_way_to_a_home(worker: Worker) -> None:
     """More than there may be, each with the start of a message; the newest say a byte now and then."""
-    peers = [stranger(worker.door, NAMED["facts of 128 MB"]("")[: 1 + at % 12]) for at in range(3 * MOST_STRANGERS)]
+    peers = [stranger(worker.door, NAMED["facts of 128 MB"]("")[: at % 12]) for at in range(3 * MOST_STRANGERS - 3)]
+    peers += [stranger(worker.door) for _ in range(3)]
     for byte in hello("0" * 32)[:28]:
         for peer in peers[-3:]:
             with suppress(OSError):
