@@ -63,8 +63,9 @@ class Content:
         return 0
 
     def identity(self, file: BinaryIO | None = None) -> tuple[int | str, ...]:
-        """The same while nobody has written the file, or put something into the folder.  `file`: the content, if it is open.
-        OSError; FileTrouble."""
+        """The same while nobody has written the file.  `file`: the content, if it is open.  OSError; FileTrouble."""
+        if self.held is not None:
+            return ()
         if is_url(self.path):
             from .remote import known
 

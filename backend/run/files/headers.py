@@ -1,6 +1,7 @@
 """Whether the first record of a table is a header, told by its cells.
 
-It is data if a cell is a number (with a point or a comma), a date or a time as tables have them; `2-9`, `20+` and `1st` are none.
+It is data if a cell is a number (also with a comma, groups of digits or a currency), a date or a time as tables have them;
+`2-9`, `20+` and `1st` are none.
 
 Neighbours: `records` (the cells), `columns` (which also asks the declared kind), `cells`, `dates`.
 """
@@ -18,9 +19,11 @@ from .cells import Unsuitable, item_of
 from .conversions import MISSING
 from .dates import number_of
 
-_WITH_COMMAS: Final = re.compile(
-    r"[-+¯−]?([0-9]+,[0-9]+([eE][-+]?[0-9]+)?|[0-9]{1,3}(,[0-9]{3})+\.[0-9]+|[0-9]{1,3}(\.[0-9]{3})+,[0-9]+)"
+_WITH_SIGNS: Final = re.compile(
+    r"[-+¯−]?[$€£¥]? ?(?:[0-9]+[.,]?[0-9]*(?:[eE][-+]?[0-9]+)?"
+    r"|[0-9]{1,3}(?:[.,'’_ \u00a0\u202f][0-9]{3})+(?:[.,][0-9]+)?) ?[$€£¥]?"
 )
+"""Numbers as people write them: with a decimal comma, groups of digits, a currency."""
 _READINGS: Final = (
     Reading(Form.DATE), Reading(Form.TIME),
     *[Reading(Form.TIME if has_time(pattern) else Form.DATE, pattern) for pattern in DATE_PATTERNS],
@@ -46,7 +49,7 @@ def _is_number(cell: str) -> bool:
     try:
         item_of(cell, Kind.C128)
     except Unsuitable:
-        return _WITH_COMMAS.fullmatch(cell) is not None
+        return _WITH_SIGNS.fullmatch(cell) is not None
     return True
 
 

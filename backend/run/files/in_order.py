@@ -36,7 +36,8 @@ class _Cursor:
 
 @dataclass(frozen=True, slots=True)
 class InOrder:
-    """See the module.  `size` bytes are read for all of it, which takes `beside` bytes of memory."""
+    """See the module.  `size` bytes are read for all of it, which takes `beside` bytes of memory; `identify` tells what is there
+    now, which was `identity`."""
 
     content: Content
     kind: Kind
@@ -44,6 +45,7 @@ class InOrder:
     bytes: int
     beside: int
     blocks: Blocks
+    identify: Callable[[], tuple[int | str, ...]]
     identity: tuple[int | str, ...]
 
     @property
@@ -68,7 +70,7 @@ class InOrder:
 
     def require_same(self, cursor: _Cursor) -> None:
         with system_errors():
-            found = self.content.identity()
+            found = self.identify()
         if found != self.identity:
             raise damaged("changed while it was read")
 

@@ -107,9 +107,19 @@ def read_values(path: str, wanted: Wanted, shape: tuple[int, ...]) -> Any:
         file, member = split_member(path)
         content, suffix = content_of(file, wanted.held)
         column = column_of(member, wanted)
+        before = identity_of(content, suffix, column)
         if suffix in FORMATS:
-            return FORMATS[suffix].read(content, column, shape)
-        return table_of(content, suffix, wanted).values(column, shape)
+            values = FORMATS[suffix].read(content, column, shape)
+        else:
+            values = table_of(content, suffix, wanted).values(column, shape)
+        if identity_of(content, suffix, column) != before:
+            raise damaged("changed while it was read")
+        return values
+
+
+def identity_of(content: Content, suffix: str, column: Column) -> tuple[int | str, ...]:
+    """The same while nobody has written what an input is read from."""
+    return zarr_store.identity(content, column) if suffix == ".zarr" else content.identity()
 
 
 def table_of(content: Content, suffix: str, wanted: Wanted, places: tuple[Place, ...] = ()) -> Table:

@@ -5,6 +5,7 @@ Neighbours: `npy_rows`, `in_order` (the two ways); `backend.run.streams` reads s
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Final, Protocol
 
 from ....lang.reading_clauses import AS_WRITTEN
@@ -15,7 +16,7 @@ from .delimited_writing import DELIMITERS
 from .filling import bytes_of
 from .in_order import Blocks, InOrder
 from .npy_rows import npy_source
-from .reading import Wanted, column_of, content_of, split_member, table_of
+from .reading import Wanted, column_of, content_of, identity_of, split_member, table_of
 from .records import Place
 
 _BLOCK: Final = 1 << 20
@@ -63,6 +64,7 @@ def row_source(path: str, wanted: Wanted, shape: tuple[int, ...], places: tuple[
         return None if at is None else npy_source(content, kind, shape, at)
     size = content.size()
     blocks: Blocks
+    identify = partial(identity_of, content, suffix, column)
     match suffix:
         case ".parquet" if wanted.reading == AS_WRITTEN:
             size, beside = parquet.stored_bytes(content, column), parquet.largest_group(content, column) + _BLOCK
@@ -77,7 +79,7 @@ def row_source(path: str, wanted: Wanted, shape: tuple[int, ...], places: tuple[
             blocks = lambda first: table.items(column, first)  # noqa: E731
         case _:
             return None
-    return InOrder(content, kind, shape, size, content.kept + beside, blocks, content.identity())
+    return InOrder(content, kind, shape, size, content.kept + beside, blocks, identify, identify())
 
 
 def places_of(path: str, wanted: Wanted) -> tuple[Place, ...]:

@@ -90,7 +90,7 @@ class SortedRuns(Temporary):
 
     def open(self) -> tuple[_Merged, Any]:
         content, blocks = Content(self.path), lambda first: (0, self._blocks())
-        merged = _Merged(content, self.kind, self.shape, self.bytes, self.beside, blocks, ())
+        merged = _Merged(content, self.kind, self.shape, self.bytes, self.beside, blocks, tuple, ())
         return merged, merged.open()
 
     def read(self, handle: tuple[_Merged, Any], first: int, into: Any, keep: int) -> None:
