@@ -105,7 +105,9 @@ def streamed_plan(
     """The plan and what it is of; the stages before it, whose sizes `settle` says (else the most that they can be).
     CannotStream: by which phase there is none.  Refused: the plan that is kept is not what is made with its tiles."""
     from ...backend.schedule.plan.parts import Access
+    from ...backend.schedule.program.described import other_faults
     from ...backend.schedule.program.planning import require_current
+    from ...backend.schedule.single.one_device import Detail
     from ...backend.schedule.streams.flow import CannotStream
     from ...backend.schedule.streams.judge import faults_of_streams
     from ...backend.schedule.streams.planning import Stored, Streaming, plan_streams
@@ -128,11 +130,12 @@ def streamed_plan(
         raise CannotStream(bound.graph.phases[0], "")
     stored = {name: Stored(source.bytes, source.beside) for name, source in sources.items()}
     streaming = Streaming(bound, stored, asked.sinks, limit, rows)
+    if kept is not None:  # with all that a stored plan says
+        device, detail = replace(device, threads=kept.plan.devices[0].threads if kept.plan.devices else 1), Detail.FULL
     made, planned = plan_streams(streaming, device, texts, detail, (settle or at_most) if kept is None else None)
     faults = faults_of_streams(made, planned.bound, planned.sources, limit)
     if kept is not None:
-        same = (made.main.queues, made.stores) == (kept.plan.main.queues, kept.plan.stores)
-        require_right(faults or ([] if same else [_OTHER]), kept.path)
+        require_right(faults or other_faults(kept.plan, made), kept.path)
     certain(not faults, f"a plan that streams is right: {faults[:1]}")
     return made, planned, tuple(stages)
 
@@ -199,9 +202,6 @@ def values_of(loaded: Loaded, stores: Stores | None) -> dict[str, Any]:
         values |= read_inputs(loaded.core, loaded.files, loaded.bound.sizes, without)
     selected = loaded.selected or {}
     return values | {name: one.whole() for name, one in selected.items() if name not in sources and one.file is not None}
-
-
-_OTHER: Final = "its passes and steps are not those of a plan with its tiles"
 
 
 def stores_of(loaded: Loaded) -> Stores:

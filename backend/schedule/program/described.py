@@ -167,8 +167,12 @@ def single_faults(plan: Plan, bound: BoundGraph) -> list[str]:
     """The same of a plan of one device, which follows from the program alone, but for how many threads a machine has."""
     if len(plan.devices) != 1:
         return [_fault("devices", len(plan.devices), 1)]
-    device = Device(HOME, "cpu", plan.devices[0].threads)
-    made, said = _object(plan_one_device(bound, device)), _object(plan)
+    return other_faults(plan, plan_one_device(bound, Device(HOME, "cpu", plan.devices[0].threads)))
+
+
+def other_faults(plan: Plan, right: Plan) -> list[str]:
+    """What a plan says otherwise than the one that its program gives."""
+    made, said = _object(right), _object(plan)
     return [fault for part in sorted(made) for fault in _differences(said[part], made[part], part)]
 
 

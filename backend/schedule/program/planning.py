@@ -40,7 +40,7 @@ from ..verify.plans import check_plan
 from ..verify.schedules import Rule, verify
 from .axes import axes_in, cuts_in
 from .cuts import Axes
-from .described import description_faults, label_faults, own_faults
+from .described import description_faults, label_faults, own_faults, single_faults
 from .gangs import bound_together, dealable, plan_together
 from .gangs_of_plan import described_faults, faults_of, gangs_of
 from .plan_of import plan_of
@@ -361,6 +361,8 @@ def require_current(plan: Plan, core: Core, bound: BoundGraph, profile: Profile 
 
 def faults_of_stored(plan: Plan, bound: BoundGraph, core: Core, profile: Profile | None) -> list[str]:
     """What both verifiers say of a plan that was read; without a profile only what the plan itself can tell."""
+    if len(plan.devices) == 1 and plan.prediction is None:
+        return single_faults(plan, bound)
     bound = replace(bound, lies=lying_in(plan, bound))
     found = list(map(str, check_plan(plan, bound))) or own_faults(plan, bound)
     if found or profile is None:

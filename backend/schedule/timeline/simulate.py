@@ -161,13 +161,13 @@ class Simulation(Resources):
         """Nothing starts between two glued phases on the queues of either: what was placed there before starts before the
         first of them, what comes later after the second."""
         glued, modes = self._prepared.limits.glued, self._steps.modes
+        for first, then in glued.items():
+            if then in self._made:
+                for device, _ in (*modes[first], *modes[then]):
+                    self._free[device] = max(self._firsts[then], self._free.get(device, 0))
         if phase in glued:
             queues = {device for p in (phase, glued[phase]) for device, _ in modes[p]}
             return max([earliest, *(start for _, device, _, _, start, _ in self._shards if device in queues)])
-        for first, then in glued.items():
-            if then in self._made:
-                for device, _ in modes[first]:
-                    self._free[device] = max(self._firsts[then], self._free.get(device, 0))
         return earliest
 
     def _shard(self, phase: int, task: PhaseTask, shard: ShardStep, ticks: int, earliest: int) -> int:
