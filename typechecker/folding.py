@@ -11,6 +11,7 @@ Neighbours: `builder.scalar`, `backend.graph.passes.constants`; meanings are tho
 from __future__ import annotations
 
 import math
+import struct
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -142,9 +143,30 @@ def _holds(kind: Kind, value: int) -> bool:
 
 
 def _convert(data: tuple[Payload, ...], kind: Kind, target: Kind) -> tuple[Payload, ...] | None:
-    if kind is Kind.CHAR or target is Kind.CHAR or target in (Kind.F32, Kind.C64):
+    if kind is Kind.CHAR or target is Kind.CHAR:
         return None
+    if target in (Kind.F32, Kind.C64):
+        return tuple(settle(_single(v), target) for v in data)
     return tuple(settle(v, target) for v in data)
+
+
+def _single(value: Payload) -> Payload:
+    """A number rounded to binary32 once: large integers keep a sticky bit on the way through binary64."""
+    if isinstance(value, complex):
+        return complex(_rounded(value.real), _rounded(value.imag))
+    if isinstance(value, float):
+        return _rounded(value)
+    size = abs(int(value))
+    shift = max(0, size.bit_length() - 40)
+    sticky = (size >> shift << shift) != size
+    return math.copysign(_rounded(float((size >> shift | sticky) << shift)), int(value))
+
+
+def _rounded(value: float) -> float:
+    try:
+        return float(struct.unpack("f", struct.pack("f", value))[0])
+    except OverflowError:
+        return math.copysign(math.inf, value)
 
 
 def settle(value: Payload, kind: Kind) -> Payload:

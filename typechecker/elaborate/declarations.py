@@ -189,6 +189,7 @@ def param(run: Elaboration, statement: program_tree.Param, frame: Frame) -> None
     frame.file.params[name] = made
     run.params.append(CoreParam(name, made, default, statement.span))
     operand = ctx.builder.size_value(variable(made), statement.target.span)
+    operand = replace(operand, type=replace(operand.type, element=replace(operand.type.element, weak=value.type.element.weak)))
     ctx.builder.name(operand, name)
     frame.bind(statement.target.definition, operand)
     known = frozenset([*frame.file.sizes.values(), *frame.file.params.values()])
