@@ -6,6 +6,7 @@ stage refers to program text; lines and columns are computed when a message is r
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from dataclasses import field
 
@@ -82,15 +83,23 @@ class PlacedSpan(Span):
         return Span(self.file, self.start, self.end)
 
 
+_LONE_RETURN = re.compile("\r(?!\n)")
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A named program text.  `name` is what messages print: a path, `<eval>` or `<repl>`."""
+    """A named program text.  `name` is what messages print: a path, `<eval>` or `<repl>`.  A carriage return that no line feed
+    follows ends a line as a line feed does, and is one in `text`; `has_returns`: there was one."""
 
     name: str
     text: str
+    has_returns: bool = field(default=False, compare=False, repr=False)
     _line_starts: tuple[int, ...] = field(default=(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
+        if "\r" in self.text and (text := _LONE_RETURN.sub("\n", self.text)) != self.text:
+            object.__setattr__(self, "text", text)
+            object.__setattr__(self, "has_returns", True)
         starts = [0]
         at = self.text.find("\n")
         while at != -1:

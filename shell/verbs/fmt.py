@@ -29,7 +29,7 @@ def run(arguments: Arguments, console: Console) -> Exit:
             continue
         if file == "-" and not looked_at:
             console.out.write(formatted)
-        elif formatted != source.text:
+        elif formatted != source.text or source.has_returns:
             changed.append(file)
             if arguments.has("--diff"):
                 console.out.write(difference(source, formatted))
