@@ -61,9 +61,9 @@ def _finished(words: list[str], console: Console, from_process: bool) -> Exit:
     except OSError as error:
         without = error.errno in (errno.EMFILE, errno.ENFILE)  # of what is opened, and output is open
         what = "it needs more open files than the system allows" if without else "standard output cannot be written"
-        console.note(f"rho: {what}: {error.strerror or error}")
         code = Exit.FAILED
         _discard_output(from_process)
+        console.note(f"rho: {what}: {'it is closed' if error.errno == errno.EBADF else error.strerror or error}")
     except MemoryError:  # while it was told what had happened
         console.note(_NO_MEMORY)
         code = Exit.FAILED

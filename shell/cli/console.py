@@ -49,10 +49,11 @@ class Console:
 
     @classmethod
     def standard(cls) -> Console:
-        """The process's own streams, made UTF-8 whatever the locale says.  A stream that is closed is as if it were empty."""
-        for name in ("stdin", "stdout", "stderr"):
+        """The process's own streams, made UTF-8 whatever the locale says.  Closed standard input is empty; what is written on
+        closed standard output fails, so that no result is lost in silence; messages have nowhere else to go."""
+        for name, mode, flags in (("stdin", "r", os.O_RDONLY), ("stdout", "w", os.O_RDONLY), ("stderr", "w", os.O_WRONLY)):
             if getattr(sys, name) is None:
-                setattr(sys, name, open(os.devnull, "r" if name == "stdin" else "w", encoding="utf-8"))  # noqa: SIM115 (for the life of the process)
+                setattr(sys, name, open(os.open(os.devnull, flags), mode, encoding="utf-8"))  # noqa: SIM115 (for the life of the process)
         for stream in (sys.stdin, sys.stdout, sys.stderr):
             reconfigure = getattr(stream, "reconfigure", None)
             with suppress(UnsupportedOperation):  # somebody has read from it: it stays as it is

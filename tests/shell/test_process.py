@@ -114,12 +114,31 @@ def test_versions_agree() -> None:
     assert project["project"]["version"] == rho.__version__
 
 
-@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", ">&- 2>&-"])
-def test_a_closed_stream_is_no_error(closed: str) -> None:
+@pytest.mark.parametrize("closed", ["2>&-", "<&-", "<&- 2>&-"])
+def test_a_closed_stream_that_nobody_needs_is_no_error(closed: str) -> None:
     done = subprocess.run(
         f"{sys.executable} -m rho.shell eval '⍳3' {closed}", shell=True, capture_output=True, timeout=60, check=False
     )
-    assert (done.returncode, done.stderr) == (0, b"")
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"0 1 2\n", b"")
+
+
+@pytest.mark.parametrize(
+    ("words", "closed"),
+    [("eval '⍳3'", ">&-"), ("run p.rho --out y=-:npy", ">&- 2>&-"), ("run p.rho --out y=-", ">&-"), ("--version", "<&- >&-")],
+)
+def test_results_for_a_closed_standard_output_are_no_success(words: str, closed: str, tmp_path: Path) -> None:
+    (tmp_path / "p.rho").write_text("output y ← ⍳5\n", encoding="utf-8")
+    command = f"{sys.executable} -m rho.shell {words} {closed}"
+    done = subprocess.run(command, shell=True, capture_output=True, timeout=60, check=False, cwd=tmp_path)
+    said = b"" if "2>&-" in closed else b"rho: standard output cannot be written: it is closed\n"
+    assert (done.returncode, done.stdout, done.stderr) == (1, b"", said)
+
+
+def test_a_command_without_results_needs_no_standard_output(tmp_path: Path) -> None:
+    (tmp_path / "p.rho").write_text("output y ← ⍳5\n", encoding="utf-8")
+    command = f"{sys.executable} -m rho.shell run p.rho --out y=y.npy >&-"
+    done = subprocess.run(command, shell=True, capture_output=True, timeout=60, check=False, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, b"") and (tmp_path / "y.npy").exists()
 
 
 def test_a_command_runs_after_somebody_has_read_standard_input() -> None:
