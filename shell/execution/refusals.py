@@ -2,7 +2,7 @@
 
 A refusal names what takes the memory (the three largest buffers, where the program makes them) and, for each size that
 could be smaller, the largest number that would fit.  That is found by planning for other numbers: the peak grows with
-every size, so bisection finds it.
+every size, so bisection finds it.  All of it is read off the graph that runs.
 
 Note [The rate].  Time is refused at 10¹¹ operations a second on each core, which no processor exceeds on 64-bit numbers: what is
 refused could not have ended in time.  A run that takes longer than its estimate is stopped by `timing` instead.
@@ -16,9 +16,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Never
 
-from ...backend.graph import BoundGraph, bind, lower, optimise, traverse
+from ...backend.graph import BoundGraph, bind, lower, optimise, settle, traverse
 from ...backend.graph.costs import cost_of, graph_cost
-from ...backend.graph.phases import LibraryPhase, Loop, Output, PhaseId, Structured
+from ...backend.graph.phases import LibraryPhase, Loop, Output, PhaseId, Structured, ValueId
 from ...backend.schedule.facts.workspace import Numbers, workspace
 from ...backend.schedule.plan.explain import bytes_text
 from ...backend.schedule.plan.model import BranchStep, Buffer, CellsStep, LoopStep, Plan, Role, SubPlan
@@ -31,6 +31,7 @@ from ...lang.source import Source, Span
 from ...typechecker.core_blocks import Core
 from ...typechecker.display import show_type
 from ...typechecker.sizes import SizeVariable
+from ...typechecker.types import ArrayType
 from . import machine
 
 if TYPE_CHECKING:
@@ -166,8 +167,15 @@ def _exact(count: int) -> str:
 
 def _largest_buffers(candidate: Candidate, plan: Plan) -> Iterator[Label]:
     """Where the largest buffers are made; one label a place."""
-    symbolic = optimise(lower(candidate.core))
-    made = {value: phase for phase in traverse.all_phases(symbolic) for value in traverse.results(phase)}
+    graph, symbolic = candidate.bound.graph, replace(optimise(lower(candidate.core)), guards=())
+    known = bind(symbolic, candidate.bound.sizes).graph.types
+    phases = {phase.id: phase for phase in traverse.all_phases(graph)}
+    made = {value: phase for phase in phases.values() for value in traverse.results(phase)}
+
+    def type_of(value: ValueId) -> ArrayType:
+        """With the names of its sizes, where the program has it as well."""
+        return symbolic.types[value] if known.get(value) == graph.types[value] else graph.types[value]
+
     spans: dict[Span, str] = {}
     count = 0
     for buffer in sorted(_buffers(plan.main), key=lambda b: -b.bytes):
@@ -175,12 +183,12 @@ def _largest_buffers(candidate: Candidate, plan: Plan) -> Iterator[Label]:
         if phase is None or count == _LARGEST:
             continue
         count += 1
-        shown = symbolic.names.get(buffer.value) or _text(candidate, phase.span)
-        text = f"`{shown}` : {show_type(symbolic.types[buffer.value])}, {_exact(buffer.bytes)}"
+        shown = graph.names.get(buffer.value) or _text(candidate, phase.span)
+        text = f"`{shown}` : {show_type(type_of(buffer.value))}, {_exact(buffer.bytes)}"
         spans[phase.span] = f"{spans[phase.span]}; {text}" if phase.span in spans else text
     phase_id, needed = _work_space(candidate.bound)
-    if needed > max((b.bytes for b in _buffers(plan.main)), default=0):
-        span = next(p.span for p in traverse.all_phases(symbolic) if p.id == phase_id)
+    if phase_id is not None and needed > max((b.bytes for b in _buffers(plan.main)), default=0):
+        span = phases[phase_id].span
         text = f"work space of `{_text(candidate, span)}`, {_exact(needed)}"
         spans = {span: f"{text}; {spans[span]}" if span in spans else text, **{s: t for s, t in spans.items() if s != span}}
     for span, text in spans.items():
@@ -238,7 +246,7 @@ def _fitting(candidate: Candidate, need: Callable[[BoundGraph], int], allowed: i
     for which, value in sorted(candidate.bound.sizes.items(), key=lambda item: item[0].id):
 
         def fits(number: int, which: SizeVariable = which) -> bool:
-            return need(bind(graph, {**candidate.bound.sizes, which: number})) <= allowed
+            return need(settle(bind(graph, {**candidate.bound.sizes, which: number}))) <= allowed
 
         if value > 1 and fits(1):
             most = _accepted(candidate, which, _bisected(fits, 1, value))

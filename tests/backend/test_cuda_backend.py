@@ -22,9 +22,9 @@ from rho.backend.graph.registry import LIBRARY as OPS
 from rho.backend.kernels import cuda_support
 from rho.backend.reference import interpret
 from rho.backend.run.cpu import CpuBackend
+from rho.backend.run.cpu.layouts import reshaped_strides
 from rho.backend.run.cuda import cupy_leaf
 from rho.backend.run.cuda.card import CudaBackend
-from rho.backend.run.cuda.layouts import reshaped_strides
 from rho.backend.run.cuda.library import IMPLEMENTATIONS
 from rho.backend.run.executor import execute_plan
 from rho.backend.run.machine import Results

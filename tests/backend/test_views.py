@@ -11,6 +11,7 @@ import pytest
 from share import seeds
 
 from rho.backend.graph.phases import Affine, AffineIndex, Projection, Reshaped, Term
+from rho.backend.run.cpu import deferred, views
 from rho.backend.run.cpu.views import compile_view
 from rho.typechecker.sizes import number
 
@@ -65,8 +66,8 @@ def fetch(projection: Projection, point: Shape, operand: np.ndarray, fill: int) 
     return int(operand[current])
 
 
-@pytest.mark.parametrize("seed", seeds(400))
-def test_chain(seed: int) -> None:
+def chain(seed: int) -> tuple[random.Random, Shape, Projection, np.ndarray]:  # type: ignore[type-arg]
+    """A space, stages of reads over it, and an operand."""
     rng = random.Random(seed)
     space = box(rng)
     current, stages = space, []
@@ -81,13 +82,44 @@ def test_chain(seed: int) -> None:
                 continue
             stages.append(stage)
             current = tuple(s.constant or 0 for s in stage.shape)
-    projection = Projection(tuple(stages))
     operand = np.arange(prod(current)).reshape(current)
     if rng.random() < 0.5 and operand.ndim > 1:  # a strided operand reads the same
         operand = np.asfortranarray(operand)
+    return rng, space, Projection(tuple(stages)), operand
+
+
+@pytest.mark.parametrize("seed", seeds(400))
+def test_chain(seed: int) -> None:
+    _, space, projection, operand = chain(seed)
     view, varying = compile_view(projection, space, -7, lambda size: size.constant or 0)
     got = view(operand)
     assert got.shape == tuple(n if on else 1 for n, on in zip(space, varying, strict=True))
     whole = np.broadcast_to(got, space)
     for point in itertools.product(*map(range, space)):
         assert int(whole[point]) == fetch(projection, point, operand, -7), (projection, point)
+
+
+@pytest.mark.parametrize("shortest", [1, 3, 32])
+def test_boxes_of_what_is_deferred(shortest: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However few items there are, every box has those of the chain, and copying all of them some at a time gives the same."""
+    monkeypatch.setattr(views, "WHOLE", -1)
+    monkeypatch.setattr(deferred, "WHOLE", -1)
+    monkeypatch.setattr(deferred, "POINTS", 5)
+    monkeypatch.setattr(deferred, "FETCHED", 7)
+    monkeypatch.setattr(deferred, "SHORTEST", shortest)
+    count = 0
+    for seed in seeds(2000):
+        rng, space, projection, operand = chain(seed)
+        view, _ = compile_view(projection, space, -7, lambda size: size.constant or 0)
+        got = view(operand)
+        if not isinstance(got, deferred.Deferred):
+            continue
+        count += 1
+        wanted = np.array([fetch(projection, point, operand, -7) for point in itertools.product(*map(range, space))])
+        wanted = np.broadcast_to(wanted.reshape(space), space)[tuple(slice(0, size) for size in got.shape)]
+        assert np.array_equal(got.into(np.empty(got.shape, got.dtype)), wanted), (seed, projection)
+        for _ in range(3):
+            starts = [rng.randrange(size) for size in got.shape]
+            part = tuple([slice(at, rng.randint(at + 1, size)) for at, size in zip(starts, got.shape, strict=True)])
+            assert np.array_equal(got[part], wanted[part]), (seed, projection, part)
+    assert count > 0

@@ -9,7 +9,8 @@ from ..display import show_type
 from ..elements import Element, Kind, fits, integer_range, widens
 from ..obligations import Obligation, Relation, SizeFact
 from ..operands import Operand, TupleOperand, Value, is_poisoned
-from ..sizes import ZERO, Size
+from ..rules.index import is_below_if_any
+from ..sizes import ZERO, Size, capacity, product
 from ..sizes import number as size_number
 from ..types import ArrayType
 from .context import Context
@@ -139,9 +140,13 @@ def _position_as(ctx: Context, x: Operand, element: Element, permutation: bool, 
 
 def _is_below(ctx: Context, x: Operand, size: Size) -> bool:
     """Is every element of x, counted from 0, known to be a position of an axis of this size?"""
+    if product(map(capacity, x.type.shape)) == ZERO:
+        return True
     low, high = integer_range(x.type.element)
     exact = x.static if isinstance(x.static, Size) else None
     if not (low is not None and low >= 0) and not (exact is not None and ctx.builder.at_most(ZERO, exact)):
         return False
     tops = (exact, x.type.element.most, None if high is None else size_number(high))
-    return any(top is not None and ctx.builder.at_most(top + 1, size) for top in tops)
+    return any(
+        top is not None and (ctx.builder.at_most(top + 1, size) or is_below_if_any(ctx.builder, x, top + 1, size)) for top in tops
+    )

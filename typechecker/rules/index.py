@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from ...lang.codes import Code
@@ -14,7 +14,7 @@ from ..display import show_type
 from ..elements import Kind, integer_range, strong
 from ..obligations import Obligation, Relation, SizeFact
 from ..operands import Operand, Value
-from ..sizes import ONE, ZERO, Size, SizeOrigin, product
+from ..sizes import ONE, ZERO, Size, SizeOrigin, capacity, product, variable
 from ..types import ArrayType
 from .common import item_of, label, require_rank, show_number, with_static
 from .static_arguments import axis_index, no_axis, whole_numbers
@@ -53,7 +53,7 @@ def index_operand(b: Builder, index: Operand, size: Size, span: Span) -> Positio
 
 def _must_check(b: Builder, given: Operand, position: Operand, size: Size, span: Span) -> bool | None:
     """False: proved in range; True: W310; None: E310."""
-    if product(position.type.shape) == ZERO:
+    if product(map(capacity, position.type.shape)) == ZERO:
         return False
     below = position.type.element.below
     if below is not None and b.at_most(below, size):
@@ -78,7 +78,7 @@ def _must_check(b: Builder, given: Operand, position: Operand, size: Size, span:
     if low is not None and low >= 0:
         if high is not None and b.at_most(Size({(): high + 1}), size):
             return False
-        if most is not None and b.at_most(most + 1, size):
+        if most is not None and (b.at_most(most + 1, size) or is_below_if_any(b, position, most + 1, size)):
             return False
         if b.at_most(size, Size({(): low})):
             return _out_of_range(b, given, Size({(): low}), size, span)
@@ -100,6 +100,24 @@ def _in_range(b: Builder, index: Size, size: Size) -> bool | None:
     if low is False or high is False:
         return False
     return True if low and high else None
+
+
+def is_below_if_any(b: Builder, x: Operand, bound: Size, size: Size) -> bool:
+    """Is the bound of an array's elements at most a size, knowing that there are elements?"""
+    lengths = [length for length in x.type.shape if length.constant is None]
+    if not lengths:
+        return False
+    premises = [SizeFact(Relation.AT_MOST, ONE, fact) for length in lengths for fact in (length, *_capped(length))]
+    b.ledger.premises.extend(premises)
+    inside = b.at_most(bound, size)
+    del b.ledger.premises[-len(premises) :]
+    return inside is True
+
+
+def _capped(length: Size) -> Sequence[Size]:
+    """What a run-time length is at most, and the factors of that: none of them is 0 where the length is not."""
+    cap = capacity(length)
+    return (cap, *[variable(v) for v in cap.variables() if cap.substitute({v: ZERO}) == ZERO]) if cap != length else ()
 
 
 def _steps_inside(b: Builder, position: Operand, size: Size) -> bool:

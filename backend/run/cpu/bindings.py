@@ -33,6 +33,7 @@ from ..pool import ALIGNMENT
 from . import launching
 from .bound import Bound
 from .compiled import CompiledRun, layout_of
+from .deferred import Deferred
 from .gathering import Outside
 from .kinds import NumArray, start_of
 from .launching import HELPERS_PLACE, LONG_NANOSECONDS, Base, on_bases, words_of
@@ -96,8 +97,10 @@ class Binding:
 
     def view(self, value: ValueId, view: Callable[[Any], Any]) -> tuple[NumArray, Base]:
         """A view of an operand, and where it begins.  Unbound: it is a copy."""
-        whole = self.values[value]
-        array = np.asarray(view(whole))
+        found = view(self.values[value])
+        if isinstance(found, Deferred):
+            raise Unbound
+        array = np.asarray(found)
         return array, self.base(value, array)
 
     def base(self, value: ValueId, array: NumArray) -> Base:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from math import prod
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
@@ -36,12 +36,16 @@ from ..pool import ALIGNMENT, room, trim
 from .bound import Bound, joined
 from .complexes import in_parts
 from .cuts import Cuts, Made, Reduction, Work, cuts_of
+from .deferred import Deferred
 from .kinds import DTYPES, NumArray, start_of
 from .launching import Block, moved
 from .layouts import broadcasts, contiguous
 from .packing import packed, to_pack
 from .scalars import implementation
-from .views import View
+from .views import View, may_defer
+
+if TYPE_CHECKING:
+    from .boxes import BoxedRun
 
 Run: TypeAlias = Callable[[Mapping[ValueId, Any], Any], tuple[Any, ...]]
 
@@ -80,9 +84,15 @@ class CompiledRun:
         self.points, self.packable = prod(space), packable
         self.kept: dict[tuple[Any, ...], Bound | KernelCode | RowsCode | None] = {}
         self.small = self.points < policy.SMALL
+        self.defers = phase is not None and any(map(may_defer, phase.reads))
+        self.boxed: BoxedRun | None = None
         self.runs = 0
 
     def run(self, values: Mapping[ValueId, Any], overwrite: NumArray | None) -> tuple[Any, ...]:
+        if self.defers:
+            operands = [view(values[value]) for value, view in self.views]
+            if any(isinstance(operand, Deferred) for operand in operands):
+                return self.in_boxes(operands) or self.otherwise(values, overwrite)
         arrays = [np.asarray(view(values[value])) for value, view in self.views]
         bound = self.bound(arrays, self.stores(overwrite is not None))
         if bound is None:
@@ -94,6 +104,14 @@ class CompiledRun:
         results = self.room(bound, overwrite)
         self.call(bound, arrays, results)
         return self.finish(bound, results)
+
+    def in_boxes(self, operands: Sequence[Any]) -> tuple[Any, ...] | None:
+        """The results from operands some of which are deferred; None: NumPy does it."""
+        from .boxes import BoxedRun
+
+        if self.boxed is None:
+            self.boxed = BoxedRun(self)
+        return self.boxed.run(operands)
 
     # ------------------------------------------------------------------------------------------ binding
 

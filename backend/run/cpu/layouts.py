@@ -39,3 +39,29 @@ def common_stride(shape: Sequence[int], strides: Sequence[int]) -> int | None:
             return None
         reach = stride * size
     return step
+
+
+def reshaped_strides(shape: Sequence[int], strides: Sequence[int], target: Sequence[int]) -> tuple[int, ...] | None:
+    """The strides of a reshape that copies nothing; None where there are none."""
+    if prod(shape) == 0 or prod(shape) == 1:
+        return (0,) * len(target)
+    kept = [(n, s) for n, s in zip(shape, strides, strict=True) if n != 1]
+    runs: list[list[int]] = []  # [items, stride of the last]
+    for n, s in kept:
+        if runs and runs[-1][1] == n * s:
+            runs[-1] = [runs[-1][0] * n, s]
+        else:
+            runs.append([n, s])
+    made = [0] * len(target)
+    axis = len(target) - 1
+    for items, stride in reversed(runs):
+        while items > 1:
+            while target[axis] == 1:
+                axis -= 1
+            if items % target[axis]:
+                return None
+            made[axis] = stride
+            stride *= target[axis]
+            items //= target[axis]
+            axis -= 1
+    return tuple(made)

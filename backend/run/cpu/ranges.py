@@ -319,4 +319,4 @@ class _Block:
             server = self.routines.serve()
             next(server)
             self.entry = ROUTINE(server.send)
-            self.words[calls_at(launch.program)[0] - 1] = ctypes.cast(self.entry, ctypes.c_void_p).value
+            self.words[calls_at(launch.program)[0] - 1] = ctypes.c_void_p.from_buffer(self.entry).value

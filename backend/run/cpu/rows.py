@@ -27,7 +27,7 @@ from ...kernels.nest import Nest, row_nest
 from ...kernels.row_plan import MOST_SIDE
 from ...loops.lower.rows import RowsCode
 from ...schedule.facts.workspace import rows_points
-from ..pool import ALIGNMENT, room
+from ..pool import ALIGNMENT, room, trim
 from .body import compile_body, evaluate
 from .compiled import STREAMED, CompiledRun, strides_over
 from .cuts import Cuts, Reduction, Work, cuts_of
@@ -35,7 +35,7 @@ from .kinds import DTYPES, NumArray
 from .layouts import contiguous
 from .slices import Sliced, slices
 from .structured import Kernel
-from .views import View, compile_views
+from .views import View, compile_views, may_defer
 
 
 def compile_rows(
@@ -67,7 +67,8 @@ def _compiled(chain: Joined, kinds: Callable[[ValueId], Kind], number: Callable[
     if body is None:
         return on_numpy
     operands, scalars = [kinds(read.value) for read in phase.reads], [number(size) for size in body.sizes]
-    return RowsRun(body, views, space, operands, scalars, threads, mode, on_numpy, chain.is_row).run
+    return RowsRun(body, views, space, operands, scalars, threads, mode, on_numpy, chain.is_row,
+                   any(map(may_defer, phase.reads))).run
 
 
 class RowsOnNumPy:
@@ -79,6 +80,8 @@ class RowsOnNumPy:
     def run(self, values: Mapping[ValueId, Any], overwrite: NumArray | None) -> tuple[Any, ...]:
         space, targets = self.sliced.space, self.targets(overwrite)
         slots, row = self.sliced.operands(values), space[-1]
+        if not self.sliced.is_at_once(slots):
+            trim()
         for box in slices(space, (*[1] * (len(space) - 1), row), rows_points(prod(space), row)):
             own = self.sliced.cut(slots, box)
             evaluate(self.sliced.body.inner, own, {})
@@ -88,6 +91,7 @@ class RowsOnNumPy:
                     target[box[:-1]] = value[..., 0] if value.ndim else value
                 else:
                     target[box] = value
+            del own, value  # before the next rows are copied
         return tuple(targets)
 
     def targets(self, overwrite: NumArray | None) -> list[NumArray]:
@@ -105,8 +109,9 @@ class RowsRun(CompiledRun):
 
     def __init__(self, body: Body, views: Sequence[tuple[ValueId, View]], space: tuple[int, ...], operands: Sequence[Kind],
                  scalars: Sequence[int], threads: int, mode: policy.Mode, otherwise: Kernel,
-                 is_row: tuple[bool, ...]) -> None:  # fmt: skip
+                 is_row: tuple[bool, ...], defers: bool) -> None:  # fmt: skip
         super().__init__(body, views, space, operands, scalars, threads, mode, otherwise, 0)
+        self.defers = defers
         self.is_row, self.is_side = is_row, space[-1] < MOST_SIDE
 
     def shape_of(self, place: int) -> tuple[int, ...]:
@@ -137,6 +142,9 @@ class RowsRun(CompiledRun):
         large = self.points * sum(kind.bytes for kind in kinds) >= STREAMED
         aligned = all(self.space[-1] * kind.bytes % ALIGNMENT == 0 for kind in kinds)
         return Stores.STREAMED if large and aligned and not overwrites and not self.is_side else Stores.PLAIN
+
+    def in_boxes(self, operands: Sequence[Any]) -> tuple[Any, ...] | None:
+        return None
 
     def reduction(self) -> Reduction:
         return Reduction.WHOLE

@@ -146,7 +146,7 @@ def _launch(pool: Native, servers: Sequence[Generator[int, None, None]]) -> None
     for server in servers:
         next(server)
     entry = _SERVER(map(next, servers).__next__)
-    address = ctypes.cast(entry, ctypes.c_void_p).value or 0
+    address = ctypes.c_void_p.from_buffer(entry).value or 0  # a cast would be held by a cycle, and hold the arrays
     words = np.array(words_of(address, [Block((), ())] * len(servers), len(servers) - 1, LONG_NANOSECONDS), np.int64)
     pool.alone.value = 0  # what is so long is not held back by what launches before it had to wait
     if pool.launch(words.ctypes.data, 0, 0):

@@ -3,6 +3,8 @@
 A slice has so few points that what is computed on it stays in cache, and within what the plan counts.  A reduced axis is cut at
 multiples of a block of the order of sums, so that slices do not show.
 
+Operands that are `deferred` are copied slice by slice, and at once where nodes that are computed once need them.
+
 Neighbours: `body` (instructions), `reduce` (one reduction), `structured` and `rows` (compile phases and chains).
 """
 
@@ -19,12 +21,11 @@ from ...graph.phases import ValueId
 from ...schedule.facts.workspace import TEAM_POINTS
 from ..pool import room, trim
 from .body import Body, evaluate
+from .deferred import WHOLE, Deferred
 from .kinds import NumArray
 from .reduce import Reduction
 from .views import View
 
-WHOLE: Final = 1 << 13
-"""Spaces of at most this many points are one slice."""
 POINTS: Final = TEAM_POINTS // 8
 """Points of a slice: 512 KiB an operand of items of 16 bytes, the largest."""
 
@@ -52,6 +53,7 @@ class Sliced:
         full = frozenset().union(*(body.varying[made.slot] for made in body.inner), *(body.varying[node] for node in nodes))
         self.extents = tuple(size if axis in full else 1 for axis, size in enumerate(space))
         self.is_one = prod(self.extents) <= WHOLE or not (body.inner or body.axes)
+        self.once = tuple({arg for made in body.hoisted for arg in made.args})
 
     def operands(self, values: Mapping[ValueId, Any]) -> list[Any]:
         """Every slot that slices read, over the whole space."""
@@ -65,8 +67,17 @@ class Sliced:
         for slot, axis in body.axes:
             if body.hoisted or self.is_one:
                 slots[slot] = _coordinates(rank, axis, slice(0, self.space[axis]))
-        evaluate(body.hoisted, slots, {})
+        if self.once:
+            originals = {slot: slots[slot] for slot in self.once if isinstance(slots[slot], Deferred)}
+            for slot, deferred in originals.items():
+                slots[slot] = deferred.whole()
+            evaluate(body.hoisted, slots, {})
+            slots = [originals.get(slot, value) if value is not None else None for slot, value in enumerate(slots)]
         return slots
+
+    def is_at_once(self, slots: Sequence[Any]) -> bool:
+        """Is the space one slice, of these operands?"""
+        return self.is_one and not any(isinstance(value, Deferred) for value in slots)
 
     def cut(self, slots: Sequence[Any], box: Box) -> list[Any]:
         """The slots of a slice."""
@@ -95,15 +106,17 @@ class MappedRun(Sliced):
         targets = [over if place == 0 and over is not None else room(self.extents, d) for place, d in enumerate(self.dtypes)]
         if over is not None and len(targets) > 1:
             direct = direct - {0}  # the others may be made of what is written over
-        if not self.is_one:
+        is_one = self.is_at_once(slots)
+        if not is_one:
             trim()
-        for box in (None,) if self.is_one else slices(self.extents, (1,) * len(self.extents), POINTS):
+        for box in (None,) if is_one else slices(self.extents, (1,) * len(self.extents), POINTS):
             own = slots if box is None else self.cut(slots, box)
             parts = targets if box is None else [target[box] for target in targets]
             evaluate(self.body.inner, own, {self.nodes[place]: parts[place] for place in direct})
             for place in reversed(range(len(parts))):
                 if place not in direct:
                     parts[place][...] = own[self.nodes[place]]
+            del own  # before the next slice is copied
         return tuple([spread(target, self.space) for target in targets])
 
 
@@ -120,6 +133,8 @@ class ReducedRun(Sliced):
         slots, length = self.operands(values), self.space[-1]
         extents = (length, *self.extents[:-1])
         targets = [r.room(extents) for r in self.reductions]
+        if not self.is_at_once(slots):
+            trim()
         grains = (max(r.grain(length) for r in self.reductions), *[1] * (len(extents) - 1))
         for first, *cells in slices(extents, grains, 4 * POINTS):
             box = (*cells, first)
@@ -129,6 +144,7 @@ class ReducedRun(Sliced):
             for r, target in zip(self.reductions, targets, strict=True):
                 value = repeated(own[r.node], shape)
                 r.put(target, (first, *cells), value.transpose(value.ndim - 1, *range(value.ndim - 1)))
+            del own, value  # before the next slice is copied
         return tuple([spread(r.combine(target), self.space[:-1]) for r, target in zip(self.reductions, targets, strict=True)])
 
 

@@ -21,7 +21,9 @@ from ...graph.phases import ApplyNode, AxisKind, ConstantNode, ReadNode, Structu
 from ...kernels import policy
 from ...kernels.constants import FIXED_POWERS, real_constant
 from ...kernels.kept import Kept
+from ..pool import room
 from .body import compile_body
+from .deferred import Deferred
 from .kinds import DTYPES, NumArray, constant
 from .reduce import Reduction, identity_array
 from .slices import MappedRun, ReducedRun
@@ -146,6 +148,7 @@ def _renaming(phase: Structured, views: Sequence[tuple[ValueId, View]], space: t
 
     def run(values: Mapping[ValueId, Any], overwrite: NumArray | None) -> tuple[Any, ...]:
         found = [view(values[value]) for value, view in picks]
+        found = [v.into(room(v.shape, v.dtype)) if isinstance(v, Deferred) else v for v in found]
         return tuple(v if v.shape == space else np.broadcast_to(v, space) for v in found)
 
     return run

@@ -1,8 +1,9 @@
 """Reads: a projection with known sizes, compiled into a function from an operand to a view over the iteration space.
 
 Axes of the space that the read does not depend on have length 1 in the view, so that NumPy's broadcasting replicates and
-nothing is computed twice.  An affine stage without fills is a strided view of its operand, a reshape is NumPy's (a copy
-only where strides cannot say it), a stage with fills copies the part that is read into a padded box.
+nothing is computed twice.  An affine stage without fills is a strided view of its operand, a stage with fills copies the part
+that is read into a padded box.  A reshape is NumPy's where strides can say it, or a copy of few items; else it is `deferred`, and
+so is every stage before it: their items are copied box by box of the space, by whoever works on it.
 
 Note [Safety of strided views].  `bounds` computes the least and greatest index on every axis from the sizes; a view is
 made only if both lie in the operand.  A projection that leaves it is a bug in Rho and raises AssertionError.
@@ -23,8 +24,9 @@ import numpy as np
 from ....lang.certain import certain
 from ....typechecker.elements import Kind
 from ....typechecker.sizes import Size
-from ...graph.phases import Affine, Projection, Reshaped, Stage, Structured, ValueId
+from ...graph.phases import Affine, Projection, Read, Reshaped, Stage, Structured, ValueId
 from ..pool import room
+from .deferred import WHOLE, Deferred, Moved, reshaped
 from .kinds import FILLS, NumArray
 
 View: TypeAlias = Callable[[Any], Any]
@@ -56,15 +58,20 @@ def compile_view(
     if not projection.stages:
         return _itself, varying[0]
     reduced = [tuple(n if on else 1 for n, on in zip(box, which, strict=True)) for box, which in zip(boxes, varying, strict=True)]
-    steps = [
-        _compile_filling(stage, reduced[place], boxes[place + 1], reduced[place + 1], fill, number)
-        if isinstance(stage, Affine) and stage.fills
-        else _compile_stage(stage, reduced[place], reduced[place + 1], varying[place + 1], fill, number)
-        for place, stage in enumerate(projection.stages)
-    ]
+    steps: list[View] = []
+    for place, stage in enumerate(projection.stages):
+        box, reached, target, matters = reduced[place], boxes[place + 1], reduced[place + 1], varying[place + 1]
+        if isinstance(stage, Affine) and stage.fills:
+            target, matters = reached, (True,) * len(reached)
+        step = _compile_stage(stage, box, target, matters, fill, number)
+        if isinstance(stage, Affine) and any(isinstance(later, Reshaped) for later in projection.stages[place + 1 :]):
+            step = _or_deferred(step, stage, box, target, matters, fill, number)
+        steps.append(step if target == reduced[place + 1] else _filling(step, reached))
     if len(steps) == 1:
         return steps[0], varying[0]
     steps.reverse()
+    if prod(reduced[0]) <= WHOLE:
+        return _few(steps), varying[0]
 
     def view(operand: Any) -> Any:
         for step in steps:
@@ -74,12 +81,28 @@ def compile_view(
     return view, varying[0]
 
 
+def _few(steps: Sequence[View]) -> View:
+    """A view of few items, which are there when it is made."""
+
+    def view(operand: Any) -> Any:
+        for step in steps:
+            operand = step(operand)
+        return operand.whole() if isinstance(operand, Deferred) else operand
+
+    return view
+
+
 def compile_views(
     phase: Structured, space: Numbers, kinds: Callable[[ValueId], Kind], number: Callable[[Size], int]
 ) -> tuple[list[tuple[ValueId, View]], list[tuple[bool, ...]]]:
     """Of all reads of a phase: the views with what they are of, and which axes of the space each varies on."""
     made = [compile_view(read.projection, space, FILLS[kinds(read.value)], number) for read in phase.reads]
     return [(read.value, view) for read, (view, _) in zip(phase.reads, made, strict=True)], [varying for _, varying in made]
+
+
+def may_defer(read: Read) -> bool:
+    """May a view of it be deferred, of some operand?"""
+    return any(isinstance(stage, Reshaped) for stage in read.projection.stages)
 
 
 def _itself(operand: Any) -> Any:
@@ -120,12 +143,9 @@ def _groups(source: Numbers, target: Numbers) -> Iterator[tuple[range, range]]:
         yield range(start_i, i), range(start_j, j)
 
 
-def _compile_filling(
-    stage: Affine, space: Numbers, shape: Numbers, reduced: Numbers, fill: int, number: Callable[[Size], int]
-) -> View:
+def _filling(step: View, shape: Numbers) -> View:
     """A stage that may leave its box needs the box's whole extent, also on axes along which the operand repeats."""
-    inner = _compile_stage(stage, space, shape, (True,) * len(shape), fill, number)
-    return inner if shape == reduced else lambda operand: inner(np.broadcast_to(operand, shape))
+    return lambda operand: step(_repeated(operand, shape))
 
 
 def _reshaped(stage: Reshaped, space: Numbers, shape: Numbers, matters: tuple[bool, ...], number: Callable[[Size], int]) -> View:
@@ -139,8 +159,16 @@ def _reshaped(stage: Reshaped, space: Numbers, shape: Numbers, matters: tuple[bo
                     wanted[axis] = target[axis]
     needed = tuple(wanted)
     if needed == shape:
-        return lambda operand: operand.reshape(space)
-    return lambda operand: np.broadcast_to(operand, needed).reshape(space)
+        return lambda operand: reshaped(operand, space)
+    return lambda operand: reshaped(_repeated(operand, needed), space)
+
+
+def _repeated(operand: Any, shape: Numbers) -> Any:
+    """An operand that repeats along axes on which it has one item."""
+    if not isinstance(operand, Deferred):
+        return np.broadcast_to(operand, shape)
+    rows = [[int(axis == own and operand.shape[own] != 1) for axis in range(len(shape))] for own in range(len(shape))]
+    return Moved(operand, shape, tuple(map(tuple, rows)), (0,) * len(shape), None)
 
 
 def _compile_stage(
@@ -159,6 +187,20 @@ def _compile_stage(
             return _padded(known, low, high, fill)
         case Reach.FAR:
             return _fetched(known, fill)
+
+
+def _or_deferred(
+    view: View, stage: Affine, space: Numbers, shape: Numbers, matters: Sequence[bool], fill: int, number: Callable[[Size], int]
+) -> View:
+    """An affine stage after a reshape: of an array `view`, of what is deferred the same of its boxes."""
+    known = known_affine(stage, space, shape, matters, number)
+
+    def found(operand: Any) -> Any:
+        if isinstance(operand, Deferred) and 0 not in space:
+            return Moved(operand, known.space, known.coefficients, known.constants, fill if stage.fills else None)
+        return view(operand)
+
+    return found
 
 
 def known_affine(

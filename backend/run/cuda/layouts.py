@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import prod
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -22,6 +21,7 @@ from ....typechecker.elements import Kind
 from ....typechecker.sizes import Size
 from ...graph.phases import Affine, Projection, Reshaped, Stage, Structured, ValueId
 from ..cpu.kinds import FILLS
+from ..cpu.layouts import reshaped_strides
 from ..cpu.views import KnownAffine, Reach, bounds, known_affine, points_inside, reach_of
 
 Numbers: TypeAlias = tuple[int, ...]
@@ -114,32 +114,6 @@ def _reshaped(xp: Any, placed: Placed, target: Numbers) -> Placed:
     if strides is None:
         return whole(placed.strided(xp).copy().reshape(target))
     return Placed(placed.array, placed.offset, target, strides)
-
-
-def reshaped_strides(shape: Numbers, strides: Numbers, target: Numbers) -> Numbers | None:
-    """The strides of a reshape that copies nothing; None where there are none."""
-    if prod(shape) == 0 or prod(shape) == 1:
-        return (0,) * len(target)
-    kept = [(n, s) for n, s in zip(shape, strides, strict=True) if n != 1]
-    runs: list[list[int]] = []  # [items, stride of the last]
-    for n, s in kept:
-        if runs and runs[-1][1] == n * s:
-            runs[-1] = [runs[-1][0] * n, s]
-        else:
-            runs.append([n, s])
-    made = [0] * len(target)
-    axis = len(target) - 1
-    for items, stride in reversed(runs):
-        while items > 1:
-            while target[axis] == 1:
-                axis -= 1
-            if items % target[axis]:
-                return None
-            made[axis] = stride
-            stride *= target[axis]
-            items //= target[axis]
-            axis -= 1
-    return tuple(made)
 
 
 def _padded(xp: Any, placed: Placed, stage: KnownAffine, low: Numbers, high: Numbers, fill: int) -> Placed:

@@ -3,7 +3,9 @@
 NumPy computes in slices of an eighth of `TEAM_POINTS` points (a half where they are reduced), small spaces in one.  Kernels pack
 operands in that room, of which large spaces have four times as much, whatever the team, so that a plan says the same on every
 machine.
-Counted at the most values that are alive at once, plus what compound functions use inside.
+Counted at the most values that are alive at once, plus what compound functions use inside.  Reads that no strides may say (a
+ravel of a broadcast) are copied slice by slice, and count as what is computed does; what is computed once from such reads has
+copies of them beside it.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ from ...graph.phases import (
     Loop,
     Phase,
     Projection,
+    Read,
     ReadNode,
     Reshaped,
     Structured,
@@ -51,26 +54,29 @@ _INSIDE: Final = 3
 """Arrays of a slice that one compound function may hold inside."""
 
 
-def workspace(phase: Structured, number: Callable[[Size], int]) -> int:
-    """Scratch bytes of the phase."""
+def workspace(phase: Structured, number: Callable[[Size], int], scattered: Container[ValueId] = ()) -> int:
+    """Scratch bytes of the phase.  `scattered`: values that may not lie in rows."""
     applied = [node for node in phase.body if isinstance(node, ApplyNode | AxisNode)]
     sizes = [number(axis.size) for axis in phase.axes]
     points = prod(sizes)
     reduces = any(r.reduction is not None for r in phase.results)
     lanes = _lane_bytes(points, sizes[-1]) + number(_one_by_one(phase)) if reduces else 0
     whole = number(_whole(phase)) if phase.reads else 0
+    deferred = deferred_bytes(phase, scattered)
     if not applied:
-        return lanes + (whole if reduces else 0)
-    each, most = _each(phase, applied, reduces=reduces)
+        whole = whole if reduces else 0
+        if not deferred:
+            return lanes + whole
+    each, most = _each(phase, applied, deferred, reduces=reduces)
     at_once = points if _is_one_by_one(phase) else most if points >= ALONE_BELOW else most // 4
     return min(points, at_once) * each + lanes + whole
 
 
-def rows_workspace(phase: Structured, number: Callable[[Size], int]) -> int:
+def rows_workspace(phase: Structured, number: Callable[[Size], int], scattered: Container[ValueId] = ()) -> int:
     """Scratch bytes of a chain along rows (`graph.chains`): of the rows that are done together."""
     sizes = [number(axis.size) for axis in phase.axes]
     applied = [node for node in phase.body if isinstance(node, ApplyNode)]
-    each, _ = _each(phase, applied, reduces=False)
+    each, _ = _each(phase, applied, deferred_bytes(phase, scattered), reduces=False)
     results = sum(getattr(phase.body[r.node], "kind", Kind.I64).bytes for r in phase.results)
     in_work = rows_points(prod(sizes), sizes[-1])
     return in_work * (each + results) + _lane_bytes(in_work, sizes[-1])
@@ -81,10 +87,34 @@ def rows_points(points: int, row: int) -> int:
     return max(row, min(ROWS_POINTS, points // 4))
 
 
-def _whole(phase: Structured) -> Size:
-    """Bytes of what is made once for all slices: nodes that do not vary on every axis, padded copies of what is read with fills.
+def deferred_bytes(phase: Structured, scattered: Container[ValueId] = ()) -> dict[int, int]:
+    """The bytes a point that reads copy (`run.cpu.deferred`), by their nodes."""
+    found: dict[int, int] = {}
+    for place, node in enumerate(phase.body):
+        if isinstance(node, ReadNode) and (copies := _copies(phase.reads[node.index], scattered)):
+            found[place] = node.kind.bytes * copies
+    return found
 
-    A read through a reshape is taken to vary on every axis."""
+
+def _copies(read: Read, scattered: Container[ValueId]) -> int:
+    """How many items are copied for one that is read: of a reshape one, of what is before it some more around it."""
+    stages = read.projection.stages
+    last = max((place for place, stage in enumerate(stages) if isinstance(stage, Reshaped)), default=-1)
+    if last < 0 or (last == len(stages) - 1 and read.value not in scattered):
+        return 0
+    copies, around = 0, 1
+    for stage in stages[: last + 1]:
+        if isinstance(stage, Reshaped):
+            copies += around
+        else:
+            around *= 2
+            copies += around if stage.fills else 0
+    return copies
+
+
+def _whole(phase: Structured) -> Size:
+    """Bytes of what is made once for all slices: nodes that do not vary on every axis, what they read of a reshape, padded copies
+    of what is read with fills."""
     rank = len(phase.axes)
     every = frozenset(range(rank))
     sizes = [capacity(axis.size) for axis in phase.axes]
@@ -103,12 +133,17 @@ def _whole(phase: Structured) -> Size:
         varying.append(on)
     full = frozenset().union(*(varying[r.node] for r in phase.results)) if phase.results else every
     inside = ZERO
+    once: set[int] = set()
     for node, on in zip(phase.body, varying, strict=True):
         if isinstance(node, ApplyNode) and on != full:
             items = product(sizes[axis] for axis in sorted(on))
             found = found + items * node.kind.bytes
             inside = larger(inside, items * _inside(phase, node))
+            once.update(node.args)
     found = found + inside
+    for place, node in enumerate(phase.body):
+        if place in once and isinstance(node, ReadNode) and _is_reshaped(phase.reads[node.index]):
+            found = found + product(sizes[axis] for axis in sorted(varying[place])) * node.kind.bytes
     kinds = {node.index: node.kind for node in phase.body if isinstance(node, ReadNode)}
     for index, read in enumerate(phase.reads):
         for stage in read.projection.stages:
@@ -117,16 +152,37 @@ def _whole(phase: Structured) -> Size:
     return found
 
 
+def _is_reshaped(read: Read) -> bool:
+    return any(isinstance(stage, Reshaped) for stage in read.projection.stages[:-1])
+
+
 def _varying(projection: Projection, every: frozenset[int]) -> frozenset[int]:
     """The axes of the space that a read depends on."""
     on: frozenset[int] | None = None  # of the box after the stage; None is all
     for stage in reversed(projection.stages):
         if isinstance(stage, Reshaped):
-            on = None
+            on = _reinterpreted(stage, on)
             continue
         used = [t.axis for a, index in enumerate(stage.indices) if on is None or a in on or stage.fills for t in index.terms]
         on = frozenset(used)
     return every if on is None else on
+
+
+def _reinterpreted(stage: Reshaped, on: frozenset[int] | None) -> frozenset[int] | None:
+    """The axes before a reshape on which these after it depend: those of the shortest runs of axes of equal products."""
+    if on is None:
+        return None
+    found: set[int] = set()
+    i = j = 0
+    while i < len(stage.source) or j < len(stage.target):
+        ends = [(a, b) for b in range(j, len(stage.target) + 1) for a in range(i, len(stage.source) + 1) if (a, b) != (i, j)]
+        ends.sort(key=sum)
+        stop = len(stage.source), len(stage.target)
+        a, b = next((e for e in ends if product(stage.source[i : e[0]]) == product(stage.target[j : e[1]])), stop)
+        if any(axis in on for axis in range(j, b)):
+            found.update(range(i, a))
+        i, j = a, b
+    return frozenset(found)
 
 
 def _padded(stage: Affine, points: Size) -> Size:
@@ -137,11 +193,13 @@ def _padded(stage: Affine, points: Size) -> Size:
     return points * (3 + 16 * len(stage.indices))
 
 
-def _each(phase: Structured, applied: Sequence[ApplyNode | AxisNode], *, reduces: bool) -> tuple[int, int]:
+def _each(
+    phase: Structured, applied: Sequence[ApplyNode | AxisNode], deferred: Mapping[int, int], *, reduces: bool
+) -> tuple[int, int]:
     """Bytes a point of a slice, and the most points."""
     inside = max((_inside(phase, node) for node in applied), default=0)
-    widest = max(node.kind.bytes if isinstance(node, ApplyNode) else 8 for node in applied)
-    live = _live_bytes(phase, counts_results=reduces) + inside
+    widest = max((node.kind.bytes if isinstance(node, ApplyNode) else 8 for node in applied), default=8)
+    live = _live_bytes(phase, deferred, counts_results=reduces) + inside
     return live, TEAM_POINTS * 2 if reduces else TEAM_POINTS * 8 // widest
 
 
@@ -170,7 +228,7 @@ def is_reordered(phase: Phase, types: Mapping[ValueId, ArrayType]) -> bool:
     return any(read.projection.stages for read in phase.reads)
 
 
-def workspace_bound(phase: Structured) -> Size:
+def workspace_bound(phase: Structured, scattered: Container[ValueId] = ()) -> Size:
     """At least `workspace` for all sizes, as a formula in them."""
     applied = [node for node in phase.body if isinstance(node, ApplyNode | AxisNode)]
     points = product(capacity(axis.size) for axis in phase.axes)
@@ -178,9 +236,12 @@ def workspace_bound(phase: Structured) -> Size:
     lanes = minimum(points, SUM_POINTS) * (_INSIDE * 8 // 2) + quotient(points, BLOCK) * 16 + 1 if reduces else ZERO
     lanes = lanes + _one_by_one(phase)
     whole = _whole(phase) if phase.reads else ZERO
+    deferred = deferred_bytes(phase, scattered)
     if not applied:
-        return lanes + whole if reduces else lanes
-    each, most = _each(phase, applied, reduces=reduces)
+        whole = whole if reduces else ZERO
+        if not deferred:
+            return lanes + whole
+    each, most = _each(phase, applied, deferred, reduces=reduces)
     return (points if _is_one_by_one(phase) else minimum(points, most)) * each + lanes + whole
 
 
@@ -216,7 +277,7 @@ def _inside(phase: Structured, node: ApplyNode | AxisNode) -> int:
     return (ROWS[node.function].held if node.function in ROWS else _INSIDE) * 8
 
 
-def _live_bytes(phase: Structured, *, counts_results: bool) -> int:
+def _live_bytes(phase: Structured, deferred: Mapping[int, int], *, counts_results: bool) -> int:
     """The most bytes a point that computed nodes take at once; results have their own memory unless they are reduced."""
     last: dict[int, int] = {}
     for place, node in enumerate(phase.body):
@@ -226,7 +287,9 @@ def _live_bytes(phase: Structured, *, counts_results: bool) -> int:
     if counts_results:
         last.update(dict.fromkeys(results, len(phase.body)))
     ends: dict[int, int] = {}
-    live = most = 0
+    for place, size in deferred.items():
+        ends[last.get(place, place)] = ends.get(last.get(place, place), 0) + size
+    live = most = sum(deferred.values())
     for place, node in enumerate(phase.body):
         if isinstance(node, ApplyNode | AxisNode) and (counts_results or place not in results):
             size = node.kind.bytes if isinstance(node, ApplyNode) else 8
@@ -260,7 +323,7 @@ class Amounts(Protocol[Amount]):
 
     def never_less(self, a: Amount, b: Amount) -> bool: ...
 
-    def workspace(self, phase: Structured) -> Amount: ...
+    def workspace(self, phase: Structured, scattered: Container[ValueId]) -> Amount: ...
 
 
 class Numbers:
@@ -297,8 +360,8 @@ class Numbers:
     def never_less(self, a: int, b: int) -> bool:
         return a >= b
 
-    def workspace(self, phase: Structured) -> int:
-        return workspace(phase, self.cap)
+    def workspace(self, phase: Structured, scattered: Container[ValueId]) -> int:
+        return workspace(phase, self.cap, scattered)
 
 
 def scratch_within(
@@ -321,7 +384,7 @@ def scratch_within(
             scratch = amounts.number(cost_of(phase, types).scratch)
             return amounts.rounded(scratch) + held(copied(phase, scattered, types))
         case Structured():
-            return amounts.rounded(amounts.workspace(phase))
+            return amounts.rounded(amounts.workspace(phase, scattered))
         case _:
             return most
 

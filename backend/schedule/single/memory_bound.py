@@ -6,7 +6,7 @@ more for rounding.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from functools import reduce
 
 from ....typechecker.sizes import ZERO, Size, number
@@ -43,8 +43,8 @@ class Formulas:
         low = (a - b).bounds()[0]
         return low is not None and low >= 0
 
-    def workspace(self, phase: Structured) -> Size:
-        return workspace_bound(phase)
+    def workspace(self, phase: Structured, scattered: Container[ValueId]) -> Size:
+        return workspace_bound(phase, scattered)
 
 
 def peak_bound(graph: Graph) -> Size:

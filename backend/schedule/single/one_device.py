@@ -208,7 +208,8 @@ class _Planner:
     def rows(self, unit: RowsUnit, overwrite: ValueId | None) -> tuple[Step, int]:
         """The step of a chain, and what it needs beside operands and results."""
         phase = unit.joined.phase
-        return RowsStep(unit.ids, traverse.results(phase), overwrite), rounded(rows_workspace(phase, self.numbers.cap))
+        needed = rows_workspace(phase, self.numbers.cap, self.scattered)
+        return RowsStep(unit.ids, traverse.results(phase), overwrite), rounded(needed)
 
     def group(self, unit: GroupUnit, dying: Sequence[ValueId]) -> tuple[Step, int]:
         """The step of a group of neighbours, and what its members one by one need beside operands and results.  `dying`: operands

@@ -1,0 +1,103 @@
+"""The planned peak bounds what a run allocates, in every tier, in first and later runs: random programs around reads that no
+strides can say (`ravels`), where a copy of an operand is as large as the space.
+
+Seeds print with what is above; `RHO_SEED` moves the draw."""
+
+from __future__ import annotations
+
+import gc
+import random
+import tracemalloc
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+from share import SEED, repeats
+
+from rho import backend
+from rho.backend.run import pool
+from rho.backend.run.cpu import boxes, deferred, slices, views
+from rho.lang.diagnostics import RhoError
+from rho.tests.backend import ravels
+from rho.tests.backend.differential import checked, run_both
+
+SLACK = 640 * 1024
+"""The interpreter's own objects, NumPy's buffers, and boxes of `deferred.POINTS` items."""
+ROWS, COLUMNS = 500, 300
+TIERS = ("off", "warm", "always", "auto")
+
+
+def measured(text: str, inputs: Mapping[str, Any], runs: int) -> tuple[int, list[int]]:
+    """The planned peak beside the inputs, and what each run allocates.  RhoError: it ends so."""
+    core = checked(text)
+    assert core is not None, text
+    bound = backend.load(core, inputs)
+    plan = backend.plan(bound)
+    used: list[int] = []
+    for _ in range(runs):
+        gc.collect()
+        pool.trim()
+        tracemalloc.start()
+        try:
+            backend.execute(plan, bound, inputs)
+            used.append(tracemalloc.get_traced_memory()[1])
+        finally:
+            tracemalloc.stop()
+    return max(plan.peak.values()) - sum(-(-value.nbytes // 512) * 512 for value in inputs.values()), used
+
+
+def drawn(seed: int, rows: int, columns: int) -> tuple[str, dict[str, Any]] | None:
+    rng = random.Random(seed)
+    declared, inputs = ravels.inputs(rng, rows, columns)
+    text = declared + ravels.program(rng, rows, columns)
+    return None if checked(text) is None else (text, inputs)
+
+
+@pytest.mark.parametrize("tier", TIERS)
+def test_no_run_takes_more_than_is_planned(tier: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RHO_KERNELS", tier)
+    measured("+/⍳10", {}, 2)  # modules are imported
+    above: list[str] = []
+    for number in range(repeats(150 if tier == "off" else 40)):
+        seed = (SEED * 1_000_003 + TIERS.index(tier) * 1009 + number) & 0xFFFFFFFF
+        case = drawn(seed, ROWS, COLUMNS)
+        if case is None:
+            continue
+        try:
+            planned, used = measured(*case, runs=3)
+        except RhoError:
+            continue
+        first = 0 if tier == "off" else 1  # what is compiled in the first run is the compiler's
+        if max(used[first:]) > planned + SLACK:
+            above.append(f"seed {seed}: {case[0]!r} planned {planned:,}, used {used}")
+    assert not above, "\n".join(above)
+
+
+@pytest.mark.parametrize("tier", ["off", "always"])
+@pytest.mark.parametrize("program", ["+/,a∘.=b", "⌈/,a∘.-b", "∨/,a∘.=b", "≢⍸,a∘.=b", "+/,⍉a∘.=b", "+/,f∘.×g", "5↑,⍉f∘.+g"])
+def test_a_ravel_of_an_outer_product_is_not_made(program: str, tier: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RHO_KERNELS", tier)
+    rng = np.random.default_rng(1)
+    inputs = {"a": rng.integers(0, 99, 3000), "b": rng.integers(0, 99, 2000), "f": rng.random(3000), "g": rng.random(2000)}
+    declared = "input a : i64[n]\ninput b : i64[m]\ninput f : f64[n]\ninput g : f64[m]\n"
+    planned, used = measured(declared + program, inputs, 2)
+    assert used[-1] <= planned + SLACK
+    assert planned < 16 << 20
+
+
+@pytest.mark.parametrize("tier", ["off", "always"])
+def test_boxes_do_not_show(tier: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However small arrays and slices are, values and bits are those of the reference."""
+    monkeypatch.setenv("RHO_KERNELS", tier)
+    for module in (deferred, views):
+        monkeypatch.setattr(module, "WHOLE", -1)
+    monkeypatch.setattr(slices, "WHOLE", 1)
+    for module, points in ((deferred, 50), (slices, 64), (boxes, 64)):
+        monkeypatch.setattr(module, "POINTS", points)
+    for number in range(repeats(100)):
+        seed = (SEED * 1_000_003 + number) & 0xFFFFFFFF
+        case = drawn(seed, *random.Random(seed).choice([(3, 4), (20, 6), (5, 1), (40, 230)]))
+        core = None if case is None else checked(case[0])
+        if case is not None and core is not None:
+            assert not run_both(core, case[1]), (seed, case[0])
