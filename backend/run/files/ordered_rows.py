@@ -5,13 +5,14 @@ Neighbours: `delimited_writing`, `parquet_writing` (formats), `placed_rows` (in 
 
 from __future__ import annotations
 
-import os
+import io
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 from ....lang.codes import Code
 from .filling import bytes_of
+from .outlets import Outlet
 from .row_sink import RowSink
 from .trouble import FileTrouble
 
@@ -21,6 +22,7 @@ class OrderedSink(RowSink):
     """`finish` closes its file."""
 
     file: BinaryIO | None = None
+    outlet: Outlet | None = None
 
     @abstractmethod
     def require(self) -> None:
@@ -32,7 +34,13 @@ class OrderedSink(RowSink):
 
     def prepare(self) -> None:
         self.require()
-        self.file = os.fdopen(self.handle, "wb", closefd=False)
+        self.outlet = Outlet(io.FileIO(self.handle, "wb", closefd=False))
+        self.file = cast(BinaryIO, io.BufferedWriter(self.outlet))
+
+    def discard(self) -> None:
+        if self.outlet is not None:
+            self.outlet.shut()
+        RowSink.discard(self)
 
     def put(self, slab: Any, axis: int, first: int) -> None:
         if axis != 0 or first * bytes_of(self.kind, self.shape[1:]) != self.came:

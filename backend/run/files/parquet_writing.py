@@ -21,6 +21,7 @@ from . import delimited_writing
 from .blocks import characters_of
 from .delimited_writing import Column, require_columns
 from .ordered_rows import OrderedSink
+from .outlets import Outlet
 from .trouble import FileTrouble
 
 _GROUP: Final = 1 << 19
@@ -62,16 +63,17 @@ def require_table(columns: Sequence[Column]) -> None:
 
 def write(file: BinaryIO, columns: Sequence[Column]) -> None:
     """Columns of one length.  OSError."""
-    writer = _Groups(file, [(column.name, column.kind, column.form) for column in columns])
-    for start in range(0, len(columns[0].values), writer.rows):
-        writer.write([column.values[start : start + writer.rows] for column in columns])
-    writer.close()
+    with Outlet(file) as outlet:
+        writer = _Groups(outlet, [(column.name, column.kind, column.form) for column in columns])
+        for start in range(0, len(columns[0].values), writer.rows):
+            writer.write([column.values[start : start + writer.rows] for column in columns])
+        writer.close()
 
 
 class _Groups:
     """A new file, a group of `rows` after the other."""
 
-    def __init__(self, file: BinaryIO | None, columns: Sequence[tuple[str, Kind, Form]]) -> None:
+    def __init__(self, file: BinaryIO | Outlet | None, columns: Sequence[tuple[str, Kind, Form]]) -> None:
         import pyarrow
         from pyarrow import parquet
 
