@@ -29,6 +29,8 @@ from .quantities import GENERIC_COST
 if TYPE_CHECKING:
     from ...backend.run.machine import Observer
 
+_LINES: Final = ("work", "span", "reads", "writes")
+
 
 @dataclass(frozen=True, slots=True)
 class CostReport:
@@ -42,18 +44,24 @@ class CostReport:
     bytes_written: Size
     memory: Size
 
-    def lines(self, sizes: Mapping[SizeVariable, int] | None = None, peak: int = 0) -> list[str]:
+    def lines(
+        self, sizes: Mapping[SizeVariable, int] | None = None, peak: int = 0, settled: Graph | None = None
+    ) -> list[str]:
         """As text; with numbers where the sizes are known.  Memory is then what the plan says, its `peak`: numbers may change
-        what is fused."""
+        what is fused.  `settled`: the graph for these sizes, where its products are regrouped: formulas are of what is written."""
+        regrouped = {} if settled is None else _numbers(settled)
         kinds = [f"{show_short_formula(count)} {kind}" for kind, count in self.operations.items()]
         several = f" ({', '.join(kinds)})" if len(kinds) > 1 or (kinds and self.work.constant is None) else ""
         rows = (
-            ("work", self.work, "operations", several if len(kinds) != 1 else f" ({', '.join(self.operations)})"),
-            ("span", self.span, "dependent steps", ""),
-            ("reads", self.bytes_read, "bytes", ""),
-            ("writes", self.bytes_written, "bytes", ""),
+            (_LINES[0], self.work, "operations", several if len(kinds) != 1 else f" ({', '.join(self.operations)})"),
+            (_LINES[1], self.span, "dependent steps", ""),
+            (_LINES[2], self.bytes_read, "bytes", ""),
+            (_LINES[3], self.bytes_written, "bytes", ""),
         )
-        lines = [f"{name:<8}{_with_number(formula, sizes)} {unit}{more}" for name, formula, unit, more in rows]
+        lines = []
+        for name, formula, unit, more in rows:
+            line, known = f"{name:<8}{_with_number(formula, sizes)} {unit}{more}", formula.evaluate(sizes or {}) if regrouped else 0
+            lines.append(line + (f" as written, {regrouped[name]:,} as regrouped" if known != regrouped.get(name, 0) else ""))
         memory = _with_number(self.memory, None)
         if sizes is not None:
             memory = f"{peak:,}" if self.memory.constant is not None else f"{memory}; for these sizes {peak:,}"
@@ -68,6 +76,15 @@ class CostReport:
             "bytes_written": str(self.bytes_written),
             "memory": str(self.memory),
         }
+
+
+def _numbers(graph: Graph) -> dict[str, int]:
+    """The same of a graph for some sizes, by the names of the lines."""
+    cost = graph_cost(graph)
+    return {
+        name: size.evaluate({})
+        for name, size in zip(_LINES, (cost.total(), graph_span(graph), cost.read, cost.written), strict=True)
+    }
 
 
 def _with_number(formula: Size | Span, sizes: Mapping[SizeVariable, int] | None) -> str:

@@ -59,14 +59,15 @@ def plan_lines(loaded: Loaded, *, programs: bool = False) -> str:
     from .compiled_loops import loop_lines
     from .costs import cost_of_program
     from .estimates import time_line
-    from .rewritten import decision_lines, rewritten_lines
+    from .rewritten import decision_lines, regrouped_graph, rewritten_lines
 
     plan = loaded.plan
     rewritten = decision_lines(loaded.bound.graph, plan, loaded.checked.sources)
     rewritten += rewritten_lines(loaded.bound.graph, loaded.checked.sources)
     rewritten += loop_lines(loaded.bound.graph, loaded.checked.sources, programs=programs)
     files = [f"files   {loaded.file_bytes:,} bytes at most beside, while one is read"] if loaded.file_bytes else []
-    costs = cost_of_program(loaded.core).lines(loaded.bound.sizes, max(plan.peak.values(), default=0))
+    peak = max(plan.peak.values(), default=0)
+    costs = cost_of_program(loaded.core).lines(loaded.bound.sizes, peak, regrouped_graph(loaded.bound.graph))
     stages = () if loaded.staged is None else loaded.staged.stages
     before = [f"first, at most {stage.selection.most:,} items are selected: {plan_text(stage.plan)}\nthen" for stage in stages]
     return "\n".join([*before, plan_text(plan), *rewritten, *costs, *files, *(stream_lines(loaded) or time_line(loaded.bound))])

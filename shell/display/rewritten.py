@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ...backend.graph.passes.fusion import kept_values
+from ...backend.graph.passes.contractions import REGROUPED
 from ...backend.graph.phases import OFFER, Graph
 from ...backend.schedule.plan.describe import written_over
 from ...backend.schedule.plan.model import Plan
@@ -18,6 +19,11 @@ def rewritten_lines(graph: Graph, sources: Mapping[str, Source]) -> list[str]:
     """One line a rewriting, in the order of the program."""
     notes = [("offered" if note.rule == OFFER else "rewritten", note.says, note.span) for note in graph.rewritten]
     return _lines(notes, sources, "  ")
+
+
+def regrouped_graph(graph: Graph) -> Graph | None:
+    """The graph, if its products have another order than they are written in."""
+    return graph if any(note.rule == REGROUPED for note in graph.rewritten) else None
 
 
 def decision_lines(graph: Graph, plan: Plan, sources: Mapping[str, Source]) -> list[str]:

@@ -141,11 +141,12 @@ def _plan(rest: str, desk: Desk) -> Exit:
     from ...backend.schedule.plan.explain import plan_text
     from ..display.costs import cost_of_program
     from ..display.estimates import predicted_ns, unmeasured
-    from ..display.rewritten import rewritten_lines
+    from ..display.rewritten import regrouped_graph, rewritten_lines
     from ..stages import PlanDetail
 
     prepared = desk.workspace.prepare(asked, PlanDetail.FULL)
-    costs = cost_of_program(prepared.core).lines(prepared.bound.sizes, max(prepared.plan.peak.values(), default=0))
+    peak = max(prepared.plan.peak.values(), default=0)
+    costs = cost_of_program(prepared.core).lines(prepared.bound.sizes, peak, regrouped_graph(prepared.bound.graph))
     desk.console.print("\n".join([plan_text(prepared.plan), *rewritten_lines(prepared.bound.graph, {}), *costs]))
     estimate = predicted_ns(prepared.bound)
     if estimate:

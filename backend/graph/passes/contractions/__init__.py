@@ -9,12 +9,13 @@ Neighbours: `index_form` (what a region is), `tree` (the cheapest order), `phase
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 from .....typechecker.elements import Kind
 from .....typechecker.types import ArrayType
+from ...costs import cost_of
 from ...phases import OFFER, Graph, Phase, PhaseId, Rewritten, SubGraph, ValueId
 from ...traverse import all_phases, operands, results, subgraphs, with_subgraphs
 from .index_form import Block, Region, is_member, region_of
@@ -25,6 +26,7 @@ from .wording import written
 _LARGEST: Final = (1 << 63) - 1
 WORTH: Final = 0.75
 """The share of the multiplications that is left, at most, where the order is changed."""
+REGROUPED: Final = "products"
 OFFERED: Final = 2
 LEAST_OFFERED: Final = 1 << 16
 """What sums without a product would spare, and take, at least, for the plan to say so: their order is theirs."""
@@ -96,13 +98,25 @@ class _Regrouping:
         if tree.cost[0] > WORTH * region.cost:
             return None
         root = region.members[0]
-        factor = region.cost / max(1, tree.cost[0])
-        said = f"{factor:.0f}" if factor >= 10 else f"{factor:.1f}"
-        if not region.contracts:
-            says = f"written with `+.×`, its sums might have another order: {said}× fewer operations"
-            if factor >= OFFERED and region.cost >= LEAST_OFFERED:
-                text = written(region, tree, self.graph.names) or ""
-                self.notes.append(Rewritten(OFFER, says, root.span, text))
-            return None
-        self.notes.append(Rewritten("products", f"regrouped: {said}× fewer operations", root.span))
-        return self.making.phases(region, tree, value, root)
+        if region.contracts:
+            made = self.making.phases(region, tree, value, root)
+            says = f"regrouped: {self.fewer(region, made, self.types)} operations"
+            self.notes.append(Rewritten(REGROUPED, says, root.span))
+            return made
+        if region.cost >= max(OFFERED * tree.cost[0], LEAST_OFFERED):
+            types: dict[ValueId, ArrayType] = {}
+            fewer = self.fewer(region, Making(self.graph, types).phases(region, tree, value, root), types)
+            says = f"written with `+.×`, its sums might have another order: {fewer} operations"
+            self.notes.append(Rewritten(OFFER, says, root.span, written(region, tree, self.graph.names) or ""))
+        return None
+
+    def fewer(self, region: Region, made: Sequence[Phase], types: Mapping[ValueId, ArrayType]) -> str:
+        """How many times fewer operations than its members the phases that are made of a region take, as plans count them."""
+        before = _operations(region.members, self.graph.types)
+        factor = before / max(1, _operations(made, {**self.graph.types, **types}))
+        return f"{factor:.0f}× fewer" if factor >= 10 else f"{factor:.1f}× fewer"
+
+
+def _operations(phases: Sequence[Phase], types: Mapping[ValueId, ArrayType]) -> int:
+    """Of sizes that are numbers."""
+    return sum(cost_of(phase, types).total().constant or 0 for phase in phases)
