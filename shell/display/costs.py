@@ -48,7 +48,7 @@ class CostReport:
         self, sizes: Mapping[SizeVariable, int] | None = None, peak: int = 0, settled: Graph | None = None
     ) -> list[str]:
         """As text; with numbers where the sizes are known.  Memory is then what the plan says, its `peak`: numbers may change
-        what is fused.  `settled`: the graph for these sizes, where its products are regrouped: formulas are of what is written."""
+        what is fused.  `settled`: the graph for these sizes, where its products are regrouped (formulas are of what is written)."""
         regrouped = {} if settled is None else _numbers(settled)
         kinds = [f"{show_short_formula(count)} {kind}" for kind, count in self.operations.items()]
         several = f" ({', '.join(kinds)})" if len(kinds) > 1 or (kinds and self.work.constant is None) else ""
@@ -60,7 +60,8 @@ class CostReport:
         )
         lines = []
         for name, formula, unit, more in rows:
-            line, known = f"{name:<8}{_with_number(formula, sizes)} {unit}{more}", formula.evaluate(sizes or {}) if regrouped else 0
+            line = f"{name:<8}{_with_number(formula, sizes)} {unit}{more}"
+            known = formula.evaluate(sizes or {}) if regrouped else 0
             lines.append(line + (f" as written, {regrouped[name]:,} as regrouped" if known != regrouped.get(name, 0) else ""))
         memory = _with_number(self.memory, None)
         if sizes is not None:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ...backend.graph.passes.fusion import kept_values
 from ...backend.graph.passes.contractions import REGROUPED
+from ...backend.graph.passes.fusion import kept_values
 from ...backend.graph.phases import OFFER, Graph
 from ...backend.schedule.plan.describe import written_over
 from ...backend.schedule.plan.model import Plan

@@ -24,6 +24,8 @@ from rho import backend
 from rho.lang.source import Source
 from rho.typechecker.check import check
 
+MIXED = "mixed"
+EVERY = [pattern for own in PATTERNS.values() for pattern in own]
 KINDS = ("i64", "i64", "i64", "f64", "f64", "f32", "c128")
 
 
@@ -38,13 +40,14 @@ class Trial:
 
 
 def drawn(name: str, seed: int) -> Drawing:
-    """A program for a pass; of no name any program."""
+    """A program for a pass, or for some at once (`MIXED`); of no name any program."""
     chance = random.Random(f"{name} {seed}")
     drawing = Drawing(chance, chance.choice(KINDS))
     kind = drawing.kind
-    for _ in range(chance.choice([1, 1, 2])):
+    patterns = EVERY if name == MIXED else PATTERNS.get(name, [])
+    for _ in range(4 if name == MIXED else chance.choice([1, 1, 2])):
         if name:
-            made = chance.choice(PATTERNS[name])(drawing)
+            made = chance.choice(patterns)(drawing)
             made = drawing.define(made) if chance.random() < 0.5 else made
             drawing.output(made)
             drawing.kind = kind
@@ -54,18 +57,21 @@ def drawn(name: str, seed: int) -> Drawing:
     return drawing
 
 
-def tried(drawing: Drawing, verified: bool = True) -> Trial:
+def tried(drawing: Drawing, verified: bool = True, runs_of_each: int = 2) -> Trial:
+    """Later runs of a plan go other ways than the first (`backend.run.prepared`)."""
     core = check(Source("<drawn>", drawing.text)).core
     if core is None:
         return Trial(drawing.text, drawing.inputs, frozenset(), "is not accepted")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         bound, changed = load(core, drawing.inputs, verified=verified)
-        outputs = backend.execute(backend.plan(bound, detail=backend.Detail.STEPS), bound, drawing.inputs).outputs
+        plan = backend.plan(bound, detail=backend.Detail.STEPS)
+        runs = [backend.execute(plan, bound, drawing.inputs).outputs for _ in range(runs_of_each)]
     for name, want in drawing.outputs.items():
-        got = outputs[name].value
-        if got.dtype != want.dtype or got.shape != want.shape or not np.array_equal(got, want):
-            return Trial(drawing.text, drawing.inputs, changed, f"{name} is {got!r}, not {want!r}")
+        for at, run in enumerate(runs):
+            got = run[name].value
+            if got.dtype != want.dtype or got.shape != want.shape or not np.array_equal(got, want):
+                return Trial(drawing.text, drawing.inputs, changed, f"{name} of run {at} is {got!r}, not {want!r}")
     return Trial(drawing.text, drawing.inputs, changed, "")
 
 
@@ -88,7 +94,8 @@ def main(name: str, count: int, seed: int) -> None:
             wrong += 1
             print(f"--- {name!r} {at}\n{trial.text}{trial.inputs}\n{trial.problem}", flush=True)
     seconds = time.monotonic() - began
-    print(f"{name or 'any'}: {count} tried, {changed[name]} changed by it, {wrong} wrong, {seconds:.0f} s", flush=True)
+    by = changed[name] if name in NAMES else dict(changed)
+    print(f"{name or 'any'}: {count} tried, changed by it: {by}, {wrong} wrong, {seconds:.0f} s", flush=True)
 
 
 if __name__ == "__main__":
