@@ -48,7 +48,7 @@ class CostReport:
         self, sizes: Mapping[SizeVariable, int] | None = None, peak: int = 0, settled: Graph | None = None
     ) -> list[str]:
         """As text; with numbers where the sizes are known.  Memory is then what the plan says, its `peak`: numbers may change
-        what is fused.  `settled`: the graph for these sizes, where its products are regrouped (formulas are of what is written)."""
+        what is fused.  `settled`: the graph for these sizes if its products are regrouped; formulas are of what is written."""
         regrouped = {} if settled is None else _numbers(settled)
         kinds = [f"{show_short_formula(count)} {kind}" for kind, count in self.operations.items()]
         several = f" ({', '.join(kinds)})" if len(kinds) > 1 or (kinds and self.work.constant is None) else ""
@@ -82,10 +82,8 @@ class CostReport:
 def _numbers(graph: Graph) -> dict[str, int]:
     """The same of a graph for some sizes, by the names of the lines."""
     cost = graph_cost(graph)
-    return {
-        name: size.evaluate({})
-        for name, size in zip(_LINES, (cost.total(), graph_span(graph), cost.read, cost.written), strict=True)
-    }
+    found = (cost.total().evaluate({}), graph_span(graph).evaluate({}), cost.read.evaluate({}), cost.written.evaluate({}))
+    return dict(zip(_LINES, found, strict=True))
 
 
 def _with_number(formula: Size | Span, sizes: Mapping[SizeVariable, int] | None) -> str:
