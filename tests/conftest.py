@@ -1,12 +1,16 @@
-"""Tests keep no verdicts or kernels in the user's cache, and what they draw follows from the commit (`share`, hypothesis too).
+"""Tests keep no verdicts in the user's cache, and their kernels in a folder of the session, which workers of pytest-xdist and
+processes that tests start share.  What they draw follows from the commit (`share`, hypothesis too).
 
 A stage of a planner that fails is left out for users and an error here (RHO_STAGES).  The large tables (HALVED) are half of what
 tests take: the gate draws half of their cases (`share.is_drawn`).  Processes that tests start find their modules
 compiled (`__pycache__`), whatever the shell that started the tests says: reading them costs a third of compiling them."""
 
+import atexit
 import os
+import shutil
 import signal
 import sys
+import tempfile
 from collections.abc import Generator
 from typing import Any
 
@@ -16,7 +20,9 @@ from hypothesis import HealthCheck, is_hypothesis_test, seed, settings
 from share import SEED, SHARE, again, is_drawn
 
 os.environ["RHO_VERDICTS"] = "off"
-os.environ["RHO_KERNEL_CACHE"] = "off"
+if "PYTEST_XDIST_WORKER" not in os.environ:
+    os.environ["RHO_KERNEL_CACHE"] = tempfile.mkdtemp(prefix="rho-kernels-of-tests-")
+    atexit.register(shutil.rmtree, os.environ["RHO_KERNEL_CACHE"], ignore_errors=True)
 os.environ["RHO_STAGES"] = "strict"
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False

@@ -15,7 +15,7 @@ from rho.backend.schedule.plan.model import LoopStep, Plan
 from rho.backend.schedule.problem import DeviceGroup, Ticks
 from rho.backend.schedule.program.planning import Planned, plan_program
 from rho.backend.schedule.solve.budget import FAST
-from rho.tests.backend.differential import checked
+from rho.tests.harness.tiers import checked
 
 LATENCY = 2
 TURNS = 10

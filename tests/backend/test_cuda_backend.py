@@ -20,7 +20,6 @@ from rho.backend.graph.bind import BoundGraph
 from rho.backend.graph.phases import Structured
 from rho.backend.graph.registry import LIBRARY as OPS
 from rho.backend.kernels import cuda_support
-from rho.backend.reference import interpret
 from rho.backend.run.cpu import CpuBackend
 from rho.backend.run.cpu.layouts import reshaped_strides
 from rho.backend.run.cuda import cupy_leaf
@@ -28,7 +27,6 @@ from rho.backend.run.cuda.card import CudaBackend
 from rho.backend.run.cuda.library import IMPLEMENTATIONS
 from rho.backend.run.executor import execute_plan
 from rho.backend.run.machine import Results
-from rho.backend.run.values import from_numpy
 from rho.backend.schedule.plan.model import RunStep
 from rho.backend.schedule.plan.parts import Device, DeviceId
 from rho.backend.schedule.problem import Ticks
@@ -37,9 +35,9 @@ from rho.backend.schedule.program.planning import plan_program
 from rho.backend.schedule.program.problem_of import problem_of
 from rho.lang.diagnostics import RhoError
 from rho.tests.backend import cuda_stub
-from rho.tests.backend.differential import _compare, checked
 from rho.tests.backend.quick import split_evenly
 from rho.tests.backend.test_differential import DECLARED, PROGRAMS, data
+from rho.tests.harness.tiers import agree, checked
 from rho.tests.kernels import cuda_host
 from rho.tests.kernels.test_programs import LOOPS, STENCILS
 from rho.typechecker.core_blocks import Core
@@ -63,15 +61,7 @@ def run_on_card(core: Core, inputs: Mapping[str, Any], hosted: Counter[str] | No
 
 def disagreements(core: Core, inputs: Mapping[str, Any], hosted: Counter[str] | None = None) -> list[str]:
     """What differs from the reference: values, or how it fails."""
-    try:
-        wanted = interpret(core, {name: from_numpy(value) for name, value in inputs.items()}, {})
-    except RhoError as error:
-        try:
-            run_on_card(core, inputs, hosted)
-        except RhoError as own:
-            return [] if own.diagnostics[0].code == error.diagnostics[0].code else [f"fails with {own}, not {error}"]
-        return [f"does not fail with {error}"]
-    return _compare(run_on_card(core, inputs, hosted), wanted.printed, wanted.outputs)
+    return agree(core, inputs, [lambda core, inputs: run_on_card(core, inputs, hosted)])
 
 
 @pytest.mark.parametrize("part", range(4))

@@ -12,8 +12,8 @@ from rho import backend
 from rho.backend.kernels import nvrtc_leaf
 from rho.lang.diagnostics import RhoError
 from rho.tests.backend import cuda_stub
-from rho.tests.backend.differential import checked
 from rho.tests.backend.test_cuda_backend import disagreements, run_on_card
+from rho.tests.harness.tiers import checked
 from rho.tests.kernels import cuda_host
 from rho.tests.kernels.test_cuda_text import recorded, together
 

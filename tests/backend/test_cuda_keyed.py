@@ -9,8 +9,8 @@ import pytest
 
 from rho import backend
 from rho.lang.diagnostics import RhoError
-from rho.tests.backend.differential import checked
 from rho.tests.backend.test_cuda_backend import disagreements, outputs, run_on_card
+from rho.tests.harness.tiers import checked
 from rho.tests.kernels import cuda_host
 from rho.tests.kernels.test_cuda_text import recorded
 

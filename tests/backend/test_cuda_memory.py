@@ -10,8 +10,8 @@ import pytest
 from rho.backend.run.cuda.card import CudaBackend
 from rho.lang.diagnostics import RhoError
 from rho.tests.backend import cuda_stub
-from rho.tests.backend.differential import checked
 from rho.tests.backend.test_cuda_backend import run_on_card
+from rho.tests.harness.tiers import checked
 from rho.tests.kernels import cuda_host
 
 pytestmark = pytest.mark.skipif(cuda_host.COMPILER is None, reason="no C++ compiler")

@@ -11,8 +11,8 @@ from share import seeds
 
 from rho.backend.run.cpu import slices
 from rho.backend.run.values import to_numpy
-from rho.tests.backend.differential import checked, run_both
 from rho.tests.graph.test_random import program
+from rho.tests.harness.tiers import agree, checked
 
 CORPORA = Path(__file__).parents[1] / "corpora" / "data"
 
@@ -29,7 +29,7 @@ def test_expressions(part: int) -> None:
         core = checked(text, origin)
         if core is not None and not core.inputs:
             ran += 1
-            assert not run_both(core, {}), text
+            assert not agree(core, {}), text
     assert ran > 20
 
 
@@ -39,14 +39,14 @@ def test_idioms() -> None:
         core = checked(text, origin)
         if core is not None and not core.inputs:
             ran += 1
-            assert not run_both(core, {}), text
+            assert not agree(core, {}), text
     assert ran > 60
 
 
 @pytest.mark.parametrize("seed", seeds(400))
 def test_random_cores(seed: int) -> None:
     build = program(seed)
-    assert not run_both(build.core(), {name: to_numpy(value) for name, value in build.data.items()})
+    assert not agree(build.core(), {name: to_numpy(value) for name, value in build.data.items()})
 
 
 DECLARED = """input f : f64[n]
@@ -101,7 +101,7 @@ def test_programs(part: int) -> None:
             continue
         for n, r, c in ((5, 3, 4), (1, 1, 1), (0, 0, 3), (7, 2, 0), (2, 3, 2)):
             try:
-                problems = run_both(core, data(n, r, c))
+                problems = agree(core, data(n, r, c))
             except Exception as error:
                 raise AssertionError(f"{text} at n={n} r={r} c={c}") from error
             assert not problems, (text, n, r, c, problems)

@@ -10,7 +10,7 @@ import pytest
 from rho import backend
 from rho.backend.reference import sums
 from rho.lang.diagnostics import Refused
-from rho.tests.backend.differential import checked, run_plan
+from rho.tests.harness.tiers import checked, run_plan
 
 WORKSPACE = 24 * 1024 * 1024  # of the team, whatever the size of the operands
 COLUMNS = "input A : f64[r c]\n"

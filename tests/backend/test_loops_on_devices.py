@@ -19,9 +19,9 @@ from rho.backend.schedule.program.plan_of import plan_of
 from rho.backend.schedule.program.problem_of import problem_of
 from rho.backend.schedule.verify.plans import check_plan
 from rho.backend.schedule.verify.schedules import verify
-from rho.tests.backend.differential import checked
 from rho.tests.backend.quick import split_evenly, with_modes
 from rho.tests.backend.test_programs_on_devices import random_modes, run, same_bits, ticks_of, topology
+from rho.tests.harness.tiers import checked
 
 MANDELBROT = """param w ← 40
 x ← ¯2+3×(⍳w)÷w

@@ -27,8 +27,8 @@ from rho.backend.schedule.program.planning import faults_of_stored, plan_program
 from rho.backend.schedule.solve.budget import FAST
 from rho.backend.schedule.verify.plans import check_plan
 from rho.backend.schedule.verify.schedules import verify_schedule
-from rho.tests.backend.differential import checked
 from rho.tests.backend.loops_of_two import FARTHEST, SHIFTED, TURNED, UNTIL, planned, the_loop
+from rho.tests.harness.tiers import checked
 
 
 def changed(plan: Plan, change: Callable[[Queue], Queue]) -> Plan:

@@ -33,10 +33,10 @@ from rho.backend.schedule.verify.schedules import verify, verify_schedule
 from rho.benchmarks.blocks import PROGRAMS, two_hosts
 from rho.lang.diagnostics import RhoError, RunFailed
 from rho.shell.execution.sizing import sized
-from rho.tests.backend.differential import checked
 from rho.tests.backend.loop_programs import loop_program, planned_together
 from rho.tests.backend.loops_of_two import FARTHEST, LATENCY, SHIFTED, TURNED, TURNS, UNTIL, by_hand, planned, the_loop, two
 from rho.tests.backend.test_programs_on_devices import run, same_bits, ticks_of, topology
+from rho.tests.harness.tiers import checked
 
 
 @pytest.mark.parametrize("part", range(4))

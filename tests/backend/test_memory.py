@@ -22,7 +22,7 @@ from rho.backend.graph.registry import LIBRARY
 from rho.backend.run import pool
 from rho.backend.run.cpu import tiles
 from rho.backend.schedule.plan.model import RowsStep
-from rho.tests.backend.differential import checked
+from rho.tests.harness.tiers import checked
 
 N = 150_000
 SLACK = 256 * 1024

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rho import backend
-from rho.tests.backend.differential import checked
+from rho.tests.harness.tiers import checked
 
 CASES = [((400, 3), "1⌽a", -1, 1), ((400, 8), "¯3⌽a", -1, -3), ((7, 300), "2⊖a", 0, 2), ((2, 40, 30), "1⊖a", 0, 1),
          ((600, 5, 2), "9⊖a", 0, 9)]  # fmt: skip

@@ -8,7 +8,7 @@ import pytest
 from rho.backend.reference import interpret
 from rho.backend.run.values import from_numpy
 from rho.lang.diagnostics import RhoError
-from rho.tests.backend.differential import checked, run_both, run_plan
+from rho.tests.harness.tiers import agree, checked, run_plan
 
 DECLARED = "input x : f64[3]\ninput i : i64[m]\ninput b : bool[m]\noutput r ← "
 EXTREME = np.array([2**63 - 1, -(2**63), 2**62, -(2**62), 1, 0, -1, 2**63 - 8])
@@ -24,7 +24,7 @@ def test_indices_beyond_the_integers(index: str) -> None:
     assert core is not None
     inputs = {"x": np.arange(3.0), "i": EXTREME, "b": EXTREME > 0}
     inputs = {entry.name: inputs[entry.name] for entry in core.inputs}
-    assert not run_both(core, inputs)  # that the values are within what was declared, the reference asserts
+    assert not agree(core, inputs)  # that the values are within what was declared, the reference asserts
     try:
         run_plan(core, inputs)
     except RhoError as error:
@@ -38,4 +38,4 @@ def test_bounds_that_stay(index: str) -> None:
     inputs = {"x": np.arange(3.0), "i": EXTREME[2:], "b": EXTREME[2:] > 0}
     inputs = {entry.name: inputs[entry.name] for entry in core.inputs}
     interpret(core, {name: from_numpy(value) for name, value in inputs.items()}, {})
-    assert not run_both(core, inputs)
+    assert not agree(core, inputs)

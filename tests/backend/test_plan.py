@@ -34,7 +34,7 @@ from rho.backend.schedule.plan.model import (
 from rho.backend.schedule.plan.parts import Device, DeviceId
 from rho.backend.schedule.plan.stored import PlanFormatError, decode_plan, encode_plan
 from rho.lang.diagnostics import Refused, RunFailed
-from rho.tests.backend.differential import checked
+from rho.tests.harness.tiers import checked
 
 N = 1000
 VECTORS = {"x": np.arange(float(N)), "y": np.full(N, 0.5)}

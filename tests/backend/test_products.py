@@ -15,7 +15,7 @@ from rho.backend.graph.passes.contractions.tree import best_tree
 from rho.backend.graph.phases import LibraryPhase, Structured, ValueId
 from rho.backend.graph.traverse import all_phases, results
 from rho.backend.graph.verify import verify
-from rho.tests.backend.differential import checked, run_both, run_plan
+from rho.tests.harness.tiers import agree, checked, run_plan
 from rho.typechecker.elements import Kind
 
 DECLARED = "input A : {k}[a b]\ninput B : {k}[b c]\ninput C : {k}[c d]\ninput D : {k}[d e]\ninput v : {k}[c]\ninput w : {k}[a]\n"
@@ -62,7 +62,7 @@ def test_order(text: str, kind: str) -> None:
     ordered = backend.load(core, given, {})
     verify(ordered.graph, "products")
     assert (work(ordered.graph) < 0.76 * work(plain.graph)) == (text in REORDERED), (work(ordered.graph), work(plain.graph))
-    assert not run_both(core, given)
+    assert not agree(core, given)
 
 
 def test_a_product_that_is_shown_stays() -> None:
@@ -100,7 +100,7 @@ def test_sums_of_products(text: str, kind: str) -> None:
     bound = backend.load(core, given, {})
     verify(bound.graph, "products")
     assert any(note.says.startswith("regrouped: ") for note in bound.graph.rewritten)
-    assert not run_both(core, given)
+    assert not agree(core, given)
 
 
 def test_what_is_written_without_a_product_keeps_its_order() -> None:
@@ -144,7 +144,7 @@ def test_another_order_is_offered() -> None:
     given = {"A": np.ones((90, 9)), "v": np.ones(9), "w": np.ones(30)}
     (note,) = backend.load(core, given, {}).graph.rewritten
     assert note.rule == "offer" and "fewer operations" in note.says
-    assert not run_both(core, {"A": given["A"][:3], "v": given["v"], "w": given["w"]})
+    assert not agree(core, {"A": given["A"][:3], "v": given["v"], "w": given["w"]})
 
 
 REPEATED: dict[str, Callable[..., Any]] = {

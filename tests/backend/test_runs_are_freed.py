@@ -11,7 +11,7 @@ import pytest
 
 from rho import backend
 from rho.backend.kernels import policy
-from rho.tests.backend.differential import checked
+from rho.tests.harness.tiers import checked
 
 PROGRAMS = """r ← +/√x
 r ← √1+x×2+x×3+x×4+x×5+x×6

@@ -19,10 +19,10 @@ from rho.backend.schedule.program.problem_of import problem_of
 from rho.backend.schedule.program.speculating import speculated
 from rho.backend.schedule.verify.plans import check_plan
 from rho.lang.diagnostics import RhoError
-from rho.tests.backend.differential import checked
 from rho.tests.backend.quick import with_modes
 from rho.tests.backend.test_differential import DECLARED, PROGRAMS, data
 from rho.tests.backend.test_programs_on_devices import random_modes, same_bits, ticks_of, topology
+from rho.tests.harness.tiers import checked
 
 NAMED = "copied ← made\nvector ← f\nnumbers ← i\n⎕←copied\n⎕←made\nchosen ← {⍵ : (+/vector)×≢b ⋄ 1+-/numbers}0<+/b\n⎕←chosen\n"
 BLOCK = "schedule { made copied vector numbers chosen before print }\n"

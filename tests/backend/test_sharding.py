@@ -31,8 +31,8 @@ from rho.backend.schedule.program.problem_of import problem_of
 from rho.backend.schedule.program.together import ProgramProblem
 from rho.backend.schedule.verify.plans import check_plan
 from rho.tests.backend.cut_reads import boxes_of, elements_read, marginal_bytes
-from rho.tests.backend.differential import checked
 from rho.tests.backend.quick import split_evenly, with_modes
+from rho.tests.harness.tiers import checked
 
 
 def bound_of(text: str, without: frozenset[str] = frozenset(), **inputs: np.ndarray) -> BoundGraph:  # type: ignore[type-arg]

@@ -21,9 +21,9 @@ from rho.backend.schedule.facts.sharding import Cut, box_of, cuts_of, shape_of, 
 from rho.backend.schedule.verify.judge import tiled
 from rho.lang.diagnostics import RhoError
 from rho.tests.backend.cut_reads import boxes_of
-from rho.tests.backend.differential import EVERY_PASS, checked
 from rho.tests.backend.test_differential import DECLARED, PROGRAMS
 from rho.tests.graph.test_random import program
+from rho.tests.harness.tiers import EVERY_PASS, checked
 from rho.typechecker.elements import Kind
 
 BLAS = {"contract", "fft", "ifft", "rfft", "irfft", "inverse", "solve", "cholesky", "qr", "svd", "eigh", "det", "slogdet"}

@@ -12,8 +12,8 @@ from rho.backend.devices.shipped import load_profile
 from rho.backend.graph import traverse
 from rho.backend.graph.bind import BoundGraph
 from rho.backend.graph.phases import LibraryPhase, Structured
-from rho.tests.backend.differential import checked
 from rho.tests.backend.test_memory import INPUTS, PROGRAMS
+from rho.tests.harness.tiers import checked
 
 
 def bound_programs() -> Iterator[tuple[str, BoundGraph]]:

@@ -12,8 +12,9 @@ from typing import Final
 
 import numpy as np
 
+from rho.tests.harness.tiers import accepted, arrays, by_reference
+
 from .golden_programs import Close, Program, programs
-from .running import by_reference, core_of
 
 FILE: Final = Path(__file__).with_name("golden.txt")
 SHORT: Final = 32
@@ -70,7 +71,7 @@ def read() -> dict[str, tuple[Close, list[str]]]:
 
 
 def main() -> None:
-    lines = [line_of(p, by_reference(core_of(p.source()), p.inputs())) for p in programs()]
+    lines = [line_of(p, arrays(by_reference(accepted(p.source()), p.inputs()))) for p in programs()]
     FILE.write_text(HEAD + "\n".join(lines) + "\n", encoding="utf-8")
     print(f"{len(lines)} programs")
 

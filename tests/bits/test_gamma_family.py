@@ -11,8 +11,7 @@ import pytest
 from share import drawing, repeats
 
 from rho.backend.scalar.special import binomial, digamma, factorial, lgamma
-
-from .running import MODES, by_plan, by_reference, core_of
+from rho.tests.harness.tiers import MODES, accepted, arrays, outcome
 
 EPSILON = 2.0**-52
 DRAWS = repeats(4000)
@@ -102,8 +101,8 @@ def test_every_tier_has_the_same_bits(function: str, kind: str) -> None:
     dtype = np.float64 if kind == "f64" else np.float32
     with np.errstate(over="ignore"):
         inputs = {"x": np.array(numbers).astype(dtype)}
-    core = core_of(f"input x : {kind}[n]\noutput r ← {function}")
-    (expected,) = by_reference(core, inputs)
+    core = accepted(f"input x : {kind}[n]\noutput r ← {function}")
+    (expected,) = arrays(outcome(core, inputs, "reference"))
     for mode in MODES:
-        (result,) = by_plan(core, inputs, mode)
+        (result,) = arrays(outcome(core, inputs, mode))
         assert result.tobytes() == expected.tobytes() or np.array_equal(result, expected, equal_nan=True), mode

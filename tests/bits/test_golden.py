@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from share import share
 
+from rho.tests.harness.tiers import MODES, accepted, arrays, by_reference, outcome
+
 from .golden import described, line_of, read, stored
 from .golden_programs import Close, Program, programs
-from .running import MODES, by_plan, by_reference, core_of
 
 GOLDEN = read()
 PROGRAMS = list(programs())
@@ -19,9 +20,9 @@ UNITS = 8
 def test_golden_bits(program: Program) -> None:
     close, expected = GOLDEN[program.text]
     assert close is program.close
-    core, inputs = core_of(program.source()), program.inputs()
+    core, inputs = accepted(program.source()), program.inputs()
     for tier in ("reference", *MODES):
-        results = by_reference(core, inputs) if tier == "reference" else by_plan(core, inputs, tier)
+        results = arrays(outcome(core, inputs, tier))
         assert len(results) == len(expected)
         for place, (result, golden) in enumerate(zip(results, expected, strict=True)):
             trouble = differs(result, golden, close)
@@ -67,7 +68,7 @@ def test_the_file_has_every_program_once() -> None:
 
 def test_a_changed_bit_is_seen() -> None:
     program = Program("+/L")
-    (result,) = by_reference(core_of(program.source()), program.inputs())
+    (result,) = arrays(by_reference(accepted(program.source()), program.inputs()))
     golden = line_of(program, [result]).split("\t")[0][2:]
     assert not differs(result, golden, Close.EXACT)
     assert differs(np.nextafter(result, np.inf), golden, Close.EXACT)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from share import share
 
-from rho.tests.backend.differential import checked, run_both
+from rho.tests.harness.tiers import agree, checked
 
 SHORT = (
     "⍋⍵|⍒⍵|∪⍵|⌽⍵|⊖⍵|⍉⍵|,⍵|⍸⍵>0|+/⍵|+\\⍵|+⌿⍵|+⍀⍵|⌈/⍵|⌊⌿⍵|×\\⍵|∧\\⍵>0|≠\\⍵>0|-/⍵|{⍺-2×⍵}/⍵|{⍺-2×⍵}\\⍵|⊃⍋⍵|2↑⍵|1↓⍵|¯2↑⍵|"
@@ -28,4 +28,4 @@ def test_empty_cells_and_frames(text: str, shape: tuple[int, ...]) -> None:
     for kind, dtype in DTYPES.items():
         core = checked(f"input x : {kind}[{' '.join(map(str, shape))}]\n{text}\n")
         if core is not None:  # else it is a type that the primitive is not for
-            assert not run_both(core, {"x": np.zeros(shape, dtype)}), kind
+            assert not agree(core, {"x": np.zeros(shape, dtype)}), kind

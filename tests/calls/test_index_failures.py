@@ -22,9 +22,9 @@ from rho.backend.schedule.program.plan_of import plan_of
 from rho.backend.schedule.program.problem_of import problem_of
 from rho.lang.diagnostics import RunFailed
 from rho.shell.session import Session
-from rho.tests.backend.differential import checked
 from rho.tests.backend.quick import split_evenly
 from rho.tests.backend.test_programs_on_devices import run, ticks_of, topology
+from rho.tests.harness.tiers import checked
 from rho.tests.streams.running import loaded
 
 X = np.arange(20.0).reshape(4, 5)

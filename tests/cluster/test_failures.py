@@ -15,10 +15,10 @@ from rho.backend.run.cluster.workers import WorkerFault
 from rho.backend.schedule.program.plan_of import plan_of
 from rho.backend.schedule.program.problem_of import problem_of
 from rho.lang.diagnostics import RunFailed
-from rho.tests.backend.differential import checked
 from rho.tests.backend.quick import with_modes
 from rho.tests.backend.test_programs_on_devices import random_modes, ticks_of
 from rho.tests.cluster.residents import Threads, run_on
+from rho.tests.harness.tiers import checked
 
 TWO_FAIL = """input x : f64[n]
 input i : i64[m]

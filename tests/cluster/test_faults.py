@@ -27,10 +27,10 @@ from rho.backend.run.machine import Results
 from rho.backend.schedule.plan.model import Plan
 from rho.backend.schedule.plan.parts import PlannedFile
 from rho.lang.diagnostics import RunFailed
-from rho.tests.backend.differential import checked
 from rho.tests.backend.loop_programs import planned_together
 from rho.tests.backend.test_programs_on_devices import same_bits, ticks_of
 from rho.tests.cluster.residents import OWN, Some, Spawned
+from rho.tests.harness.tiers import checked
 
 WORKERS = 3
 TEXT = """input x : f64[n]

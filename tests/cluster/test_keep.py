@@ -19,9 +19,9 @@ from rho.backend.run.cluster.wire import Connection, Kind
 from rho.backend.schedule.plan.model import Plan
 from rho.backend.schedule.program.planning import plan_program
 from rho.shell.execution.profiles import this_machine
-from rho.tests.backend.differential import checked
 from rho.tests.backend.test_programs_on_devices import same_bits
 from rho.tests.cluster.residents import OWN, Some, Spawned, Threads
+from rho.tests.harness.tiers import checked
 
 TEXT = """input w : f64[n]
 input x : f64[m]

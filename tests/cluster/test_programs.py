@@ -14,7 +14,6 @@ from rho.backend.schedule.plan.model import LoopStep
 from rho.backend.schedule.program.plan_of import plan_of
 from rho.backend.schedule.program.problem_of import problem_of
 from rho.lang.diagnostics import RhoError
-from rho.tests.backend.differential import checked
 from rho.tests.backend.loop_programs import loop_program, planned_together
 from rho.tests.backend.loops_of_two import SHIFTED, TURNED, UNTIL, planned
 from rho.tests.backend.quick import split_evenly, with_modes
@@ -22,6 +21,7 @@ from rho.tests.backend.test_programs_on_devices import random_modes, same_bits, 
 from rho.tests.backend.test_threads import prepared
 from rho.tests.cluster.residents import Threads, run_on
 from rho.tests.graph.test_random import program
+from rho.tests.harness.tiers import checked
 
 
 @pytest.mark.parametrize("seed", seeds(100))

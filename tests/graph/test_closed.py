@@ -6,7 +6,7 @@ import pytest
 
 from rho import backend
 from rho.backend.graph.phases import Constant, LibraryPhase, Output, Structured
-from rho.tests.backend.differential import checked, run_both
+from rho.tests.harness.tiers import agree, checked
 
 FOLDED = """+/⍳10
 +/⍳3000
@@ -30,4 +30,4 @@ def test_closed_phases(text: str) -> None:
     assert core is not None
     found = {type(phase) for phase in backend.load(core, {}).graph.phases} - {Output, Constant}
     assert found <= {Structured, LibraryPhase} and (not found) == (text in FOLDED)
-    assert not run_both(core, {})
+    assert not agree(core, {})

@@ -16,9 +16,9 @@ from rho.backend.graph.phases import Graph
 from rho.backend.graph.spans import graph_span
 from rho.backend.schedule.single.memory_bound import peak_bound
 from rho.backend.schedule.single.one_device import Detail, plan_one_device
-from rho.tests.backend.differential import checked
 from rho.tests.backend.test_differential import DECLARED, PROGRAMS
 from rho.tests.graph.test_random import program
+from rho.tests.harness.tiers import checked
 from rho.typechecker.core_blocks import Core
 from rho.typechecker.sizes import Size, SizeOrigin, SizeVariable, number, variable
 

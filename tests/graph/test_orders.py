@@ -7,7 +7,7 @@ import pytest
 
 from rho import backend
 from rho.backend.graph.phases import LibraryPhase
-from rho.tests.backend.differential import checked, run_both
+from rho.tests.harness.tiers import agree, checked
 from rho.typechecker.core_blocks import Core
 
 KINDS = ("f64", "f32", "i64", "i32", "u8", "bool", "char")
@@ -51,7 +51,7 @@ def test_sorts(kind: str) -> None:
         for grade in "⍋⍒":
             text = f"input x : {kind}[n]\noutput r ← x[{grade}x]\n"
             given = {"x": values(kind, count)}
-            assert not run_both(accepted(text), given), (kind, count)
+            assert not agree(accepted(text), given), (kind, count)
             if kind in ("f64", "f32"):
                 bound = backend.load(accepted(text), given, {})
                 got = backend.execute(backend.plan(bound), bound, given).outputs["r"].value
@@ -64,10 +64,10 @@ def test_first_places(kind: str) -> None:
     for rows, columns in ((0, 3), (1, 1), (7, 5), (3, 30)):
         for grade in "⍋⍒":
             data = {"A": np.reshape(values(kind, rows * columns), (rows, columns))}
-            assert not run_both(accepted(f"input A : {kind}[r c] where c ≥ 1\noutput r ← {{⊃{grade}⍵}}⍤1 ⊢ A\n"), data)
+            assert not agree(accepted(f"input A : {kind}[r c] where c ≥ 1\noutput r ← {{⊃{grade}⍵}}⍤1 ⊢ A\n"), data)
 
 
 def test_nan() -> None:
     x = np.array([2.0, np.nan, -1.0, 0.0, np.nan, -0.0])
     for program in ("x[⍋x]", "x[⍒x]", "⊃⍋x", "⊃⍒x"):
-        assert not run_both(accepted(f"input x : f64[n] where n ≥ 1\noutput r ← {program}\n"), {"x": x})
+        assert not agree(accepted(f"input x : f64[n] where n ≥ 1\noutput r ← {program}\n"), {"x": x})

@@ -16,9 +16,9 @@ from rho.backend.graph.traverse import all_phases, operands, results, subgraphs
 from rho.backend.reference.indexing import positions
 from rho.backend.run.binding import bind_sizes
 from rho.backend.run.values import Array
-from rho.tests.backend.differential import checked
 from rho.tests.graph.oracle import Failed, Machine
 from rho.tests.graph.test_random import program
+from rho.tests.harness.tiers import checked
 
 INPUTS = "input x : f64[n] where n ≥ 4\ninput y : f64[100]\ninput A : f64[n m]\n"
 

@@ -13,7 +13,7 @@ from rho.backend.graph.passes import recomputing
 from rho.backend.graph.phases import Structured
 from rho.backend.kernels import policy
 from rho.backend.run.binding import bind_sizes
-from rho.tests.backend.differential import checked, run_both, run_plan
+from rho.tests.harness.tiers import agree, checked, run_plan
 
 DECLARED = "input x : f64[n]\ninput y : f64[n]\ninput A : f64[n 7]\ninput z : c128[n]\n"
 PROGRAMS = """d ← x-(+/x)÷≢x ⋄ r ← d÷√(+/d×d)÷≢x
@@ -53,7 +53,7 @@ def test_values(text: str, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(policy.SWITCH, mode)
     core = program(text)
     for n in (23, 1, 0):
-        assert not run_both(core, given(n)), (text, n)
+        assert not agree(core, given(n)), (text, n)
     data = given(9001)
     apart = run_plan(core, data, without=frozenset({"again"})).outputs["r"].value
     assert np.array_equal(run_plan(core, data).outputs["r"].value, apart, equal_nan=True)

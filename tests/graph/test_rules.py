@@ -16,7 +16,7 @@ from rho.backend.library import sorting
 from rho.backend.reference import interpret
 from rho.backend.run.values import from_numpy, to_numpy
 from rho.lang.diagnostics import Refused, RhoError
-from rho.tests.backend.differential import checked, run_both
+from rho.tests.harness.tiers import MODES, agree, checked
 from rho.typechecker.core_blocks import Core
 
 ITEMS = (-np.inf, -0.0, 0.0, 1.0, np.nan)
@@ -78,7 +78,7 @@ def test_solutions(text: str) -> None:
     given = {"A": A, "v": v, "B": B}
     bound = backend.load(core, given)
     assert ("solved" in {note.rule for note in bound.graph.rewritten}) == (text in SOLVED)
-    assert not run_both(core, given)
+    assert not agree(core, given)
     singular = {"A": np.ones((6, 6)), "v": v, "B": np.ones((6, 5))}
     found = []
     for without in (frozenset[str](), frozenset({"products"})):
@@ -123,7 +123,13 @@ def test_digits_of_hard_integers(radices: str) -> None:
     x = np.array([0, 1, -1, 9, 10, -10, 12345, -98765, 2**53 + 1, -(2**53) - 1, 2**63 - 1, -(2**63), -(2**63) + 1, 2**62])
     core = checked(f"input x : i64[n]\noutput r ← (,{radices})⊤x\n")
     assert core is not None
-    assert not run_both(core, {"x": x})
+    assert not agree(core, {"x": x})
+
+
+@pytest.mark.parametrize("text", ["⍬⊥2×x", "(0⍴2)⊥1 3⍴⌊x", "⍬⊥(1 3⍴1.5)×x", "⍬⊥,1.5", "(,3)⊥0⍴x", "(⍳0)⊥1 0⍴x", "2⊥0⍴2×x"])
+def test_a_number_in_no_radix(text: str) -> None:
+    """Found by a net: one digit is extended to no radix, of which Horner's rule read the first."""
+    assert not agree(f"input x : f64[1]\noutput r ← {text}\n", {"x": np.array([2.5])}, [*MODES, "no passes"])
 
 
 LONG = ("p ← x⍳⌈/x\nr ← p,⌈/x", "p ← x⍳⌊/x\nr ← p,⌊/x", "r ← 10↑x[⍒x]", "r ← ¯10↑x[⍋x]", "r ← (9↑⍒x),9↑⍋x", "r ← x[⍋x][2000+⍳9]",

@@ -10,7 +10,7 @@ import pytest
 from rho.backend.graph import lower, optimise
 from rho.backend.graph.phases import LibraryPhase, Map
 from rho.backend.graph.traverse import all_phases
-from rho.tests.backend.differential import checked, run_both
+from rho.tests.harness.tiers import agree, checked
 
 DECLARED = "input x : f64[n]\ninput y : f64[n]\ninput A : f64[n 3]\ninput B : f64[3 n]\ninput w : f64[m]\n"
 COMPRESSED = """r ← x[⍸x>0]
@@ -39,7 +39,7 @@ def test_values(text: str) -> None:
         rng = np.random.default_rng(n)
         data = {name: rng.standard_normal(shape) for name, shape in
                 (("x", n), ("y", n), ("A", (n, 3)), ("B", (3, n)), ("w", 4))}  # fmt: skip
-        assert not run_both(core, data), text
+        assert not agree(core, data), text
 
 
 @pytest.mark.parametrize("text", COMPRESSED)
@@ -109,11 +109,11 @@ def test_what_is_reduced_by_masks(text: str) -> None:
                 (("x", n), ("y", n), ("A", (n, 3)), ("B", (3, n)), ("w", 4))}  # fmt: skip
         data |= {"j": rng.integers(-9, 9, n), "J": rng.integers(-9, 9, (3, n)), "u": rng.integers(-9, 9, 4)}
         for sign in (data["x"], np.abs(data["x"]), -np.abs(data["x"])):
-            assert not run_both(core, data | {"x": sign}), text
+            assert not agree(core, data | {"x": sign}), text
 
 
 def test_a_size_that_a_body_finds_too() -> None:
     """Nothing reads the selection in the body; the places outside have a size of the same name."""
     core = checked("input A : f64[n m]\ninput b : bool[n]\nr ← {a ← b/⍵ ⋄ ⍺⌈⍵}\\A\nw ← (1↓A)[⍸b]\noutput r\n")
     assert core is not None
-    assert not run_both(core, {"A": np.arange(6.0).reshape(2, 3), "b": np.array([True, False])})
+    assert not agree(core, {"A": np.arange(6.0).reshape(2, 3), "b": np.array([True, False])})

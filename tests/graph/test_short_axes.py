@@ -14,7 +14,7 @@ from rho.backend.graph.passes.rules import orders as places
 from rho.backend.graph.phases import Affine, LibraryPhase, Structured
 from rho.backend.kernels import policy
 from rho.backend.run.binding import bind_sizes
-from rho.tests.backend.differential import checked, run_both
+from rho.tests.harness.tiers import agree, checked
 
 DECLARED = """input p : f64[n 3]
 input q : f64[m 3]
@@ -88,7 +88,7 @@ def test_values(text: str, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
     core = checked(DECLARED + text.replace(" ⋄ ", "\n") + "\noutput r\n")
     assert core is not None, text
     for n, m, k in ((21, 5, 6), (4, 3, 1), (1, 1, 2), (0, 2, 3)):
-        assert not run_both(core, given(n, m, k)), (text, n, m, k)
+        assert not agree(core, given(n, m, k)), (text, n, m, k)
 
 
 @pytest.mark.parametrize("text", PROGRAMS)
@@ -190,7 +190,7 @@ def test_windows_are_steps(text: str, mode: str, monkeypatch: pytest.MonkeyPatch
     core = checked(f"input x : f64[n] where n ≥ 64\noutput r ← {text}\n")
     assert core is not None
     data = {"x": np.random.default_rng(5).standard_normal(300)}
-    assert not run_both(core, data)
+    assert not agree(core, data)
     found = []
     for without in (frozenset[str](), frozenset({"short axes"})):
         bound = backend.load(core, data, {}, without=without)

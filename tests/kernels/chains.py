@@ -12,7 +12,7 @@ from rho.backend.kernels import policy
 from rho.backend.schedule.plan.model import Plan, RowsStep
 from rho.backend.schedule.plan.parts import Device
 from rho.backend.schedule.single import one_device
-from rho.tests.backend.differential import checked
+from rho.tests.harness.tiers import checked
 from rho.tests.kernels.phases import data
 from rho.typechecker.elements import Kind
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rho.backend.run.cpu.kinds import DTYPES
-from rho.tests.backend.differential import checked, run_both
+from rho.tests.harness.tiers import agree, checked
 from rho.typechecker.elements import Kind
 
 pytest.importorskip("llvmlite")
@@ -21,4 +21,4 @@ def test_reductions_and_scans(function: str, kind: Kind, monkeypatch: pytest.Mon
         for body in (f"{function}/x", f"{function}⌿x", f"{function}\\x", f"({function}/x⎕bxor 5)+⌈/x"):
             core = checked(f"input x : {kind.value}[{' '.join(map(str, shape))}]\n{body}\n")
             assert core is not None
-            assert run_both(core, {"x": x}) == []
+            assert agree(core, {"x": x}) == []

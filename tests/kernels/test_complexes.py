@@ -17,7 +17,7 @@ from rho.backend.kernels.ir import Kernel
 from rho.backend.run.cpu import cuts
 from rho.backend.run.cpu.complexes import magnitude, multiply
 from rho.backend.run.cpu.scalars import implementation
-from rho.tests.backend.differential import checked, run_both
+from rho.tests.harness.tiers import agree, checked
 from rho.tests.kernels.phases import apply, both, data, phase, projection, read, same_bits
 from rho.typechecker.elements import Kind
 
@@ -208,7 +208,7 @@ def test_programs(text: str, mode: str, monkeypatch: pytest.MonkeyPatch) -> None
     assert core is not None, text
     rng = np.random.default_rng(1)
     for n in (1, 37, 300):
-        assert not run_both(core, {"c": rng.standard_normal(n) + 1j * rng.standard_normal(n)}), (text, n)
+        assert not agree(core, {"c": rng.standard_normal(n) + 1j * rng.standard_normal(n)}), (text, n)
 
 
 def test_linked_sums() -> None:

@@ -14,8 +14,8 @@ from rho.backend.kernels import policy
 from rho.backend.loops.cuda.text import SHARED
 from rho.backend.run.failures import CheckFailed
 from rho.tests.backend import cuda_stub
-from rho.tests.backend.differential import checked
 from rho.tests.backend.test_cuda_backend import disagreements, outputs
+from rho.tests.harness.tiers import checked
 from rho.tests.kernels import cuda_host
 from rho.tests.kernels.phases import apply, phase, projection, read, run
 from rho.tests.kernels.test_complexes import KINDS, PART, numbers, same

@@ -31,8 +31,8 @@ from rho.backend.run.cuda.regions import nests_of
 from rho.backend.run.device import Types
 from rho.lang.diagnostics import RhoError
 from rho.tests.backend import cuda_stub
-from rho.tests.backend.differential import checked
 from rho.tests.backend.test_differential import DECLARED, PROGRAMS, data
+from rho.tests.harness.tiers import checked
 from rho.tests.kernels import cuda_host
 from rho.tests.kernels.phases import apply, phase, projection, read
 from rho.tests.kernels.test_programs import LOOPS, STENCILS

@@ -15,9 +15,10 @@ from rho.backend.kernels.build import build_body
 from rho.backend.reference import reductions
 from rho.backend.run.cpu.kinds import DTYPES
 from rho.backend.run.values import Array, array
-from rho.tests.backend.differential import checked, run_both
 from rho.tests.backend.library.agreeing import agree, raw
 from rho.tests.backend.library.test_reducing import CHAOTIC, DYADIC, ROUNDED, operands
+from rho.tests.harness import tiers
+from rho.tests.harness.tiers import checked
 from rho.tests.kernels.phases import apply, data, phase, projection, read, run, same_bits
 from rho.typechecker.elements import Kind
 from rho.typechecker.scalars import SUMMED
@@ -125,7 +126,7 @@ def test_programs_agree_with_the_reference(text: str, mode: str, monkeypatch: py
         core = checked(f"input x : f64[{shape[0]} {shape[1]}]\n{text}\n")
         assert core is not None
         x = np.random.default_rng(5).uniform(0.5, 1.5, shape).astype(DTYPES[Kind.F64])
-        assert run_both(core, {"x": x}) == []
+        assert tiers.agree(core, {"x": x}) == []
 
 
 @pytest.mark.parametrize("mode", ["off", "always"])

@@ -11,7 +11,7 @@ import rho
 from rho.backend.kernels import policy
 from rho.backend.run.cpu import cuts, gathering
 from rho.lang.diagnostics import RhoError
-from rho.tests.backend.differential import checked, run_plan
+from rho.tests.harness.tiers import checked, run_plan
 from rho.tests.kernels.phases import data, same_bits
 from rho.typechecker.elements import Kind
 

@@ -18,7 +18,7 @@ from rho.backend.run.cpu import ranges, regions
 from rho.backend.schedule.plan.model import RowsStep
 from rho.backend.schedule.plan.stored import decode_plan, encode_plan
 from rho.backend.schedule.verify.plans import check_plan
-from rho.tests.backend.differential import checked
+from rho.tests.harness.tiers import checked
 
 PROGRAMS = {
     "along both axes": "(1⊖x)+(¯1⊖x)+(1⌽x)+¯1⌽x",

@@ -9,7 +9,7 @@ import pytest
 
 from rho import backend
 from rho.backend.kernels import policy
-from rho.tests.backend.differential import checked
+from rho.tests.harness.tiers import checked
 from rho.tests.kernels.phases import same_bits
 
 pytest.importorskip("llvmlite")

@@ -12,8 +12,8 @@ from rho.backend.kernels import policy
 from rho.backend.run.cpu import pointwise, ranges
 from rho.backend.run.cpu.tiles import Stretches
 from rho.backend.schedule.plan.parts import Device
-from rho.tests.backend.differential import checked, run_both
 from rho.tests.backend.test_differential import DECLARED, PROGRAMS, data
+from rho.tests.harness.tiers import agree, checked
 
 pytest.importorskip("llvmlite")
 
@@ -28,7 +28,7 @@ def test_programs(text: str) -> None:
     core = checked(DECLARED + text)
     if core is not None:
         for n, r, c in ((7, 2, 5), (1, 1, 1)):
-            assert not run_both(core, data(n, r, c)), (text, n)
+            assert not agree(core, data(n, r, c)), (text, n)
 
 
 LOOPS = """r ← {(a b) ← ⍵ ⋄ (a+b ⋄ a×0.5)}⍣9 ⊢ (f ⋄ g)
@@ -61,7 +61,7 @@ def test_loops(text: str) -> None:
     core = checked(DECLARED + kept(text))
     assert core is not None
     for n, r, c in ((5, 3, 4), (1, 1, 1), (23, 2, 17), (0, 0, 3)):
-        assert not run_both(core, data(n, r, c)), (text, n)
+        assert not agree(core, data(n, r, c)), (text, n)
 
 
 def test_loops_have_the_bits_of_their_turns(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,7 +105,7 @@ def test_stencils(text: str) -> None:
     core = checked(DECLARED + kept(text))
     assert core is not None
     for n, r, c in ((5, 3, 4), (1, 1, 1), (23, 2, 37), (2, 40, 2), (0, 0, 3)):
-        assert not run_both(core, data(n, r, c)), (text, n)
+        assert not agree(core, data(n, r, c)), (text, n)
 
 
 @pytest.mark.parametrize("threads", [1, 3])
@@ -142,4 +142,4 @@ def test_loops_that_come_to_rest(text: str) -> None:
     core = checked(DECLARED + kept(text))
     assert core is not None
     for n in (5, 7, 23):
-        assert not run_both(core, data(n, 2, 3)), (text, n)
+        assert not agree(core, data(n, 2, 3)), (text, n)

@@ -11,7 +11,7 @@ from rho.backend.kernels.ir import Apply, Form, Kernel, Load, Operand, Result, S
 from rho.backend.kernels.llvm_leaf import has_feature
 from rho.backend.loops.llvm import llvm_text
 from rho.backend.loops.lower.kernel import program_of
-from rho.tests.backend.differential import checked
+from rho.tests.harness.tiers import checked
 from rho.tests.kernels.phases import apply, both, data, phase, projection, read, same_bits
 from rho.typechecker.elements import Kind
 

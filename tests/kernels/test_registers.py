@@ -21,7 +21,7 @@ from rho.backend.loops.text import parse, show
 from rho.backend.run.cpu import rows as chains
 from rho.backend.schedule.plan.model import RowsStep
 from rho.backend.schedule.single import one_device
-from rho.tests.backend.differential import checked, run_both
+from rho.tests.harness.tiers import agree, checked
 from rho.tests.kernels.phases import apply, both, data, phase, projection, read, same_bits
 from rho.typechecker.elements import Kind
 
@@ -109,7 +109,7 @@ def test_programs(text: str, programs: list[Program], monkeypatch: pytest.Monkey
         drawn = np.random.default_rng(n).random(n) * 3
         core = checked(text)
         assert core is not None
-        assert not run_both(core, {"x": drawn.astype(kinds[text.split(" : ")[1].split("[")[0]])}), n
+        assert not agree(core, {"x": drawn.astype(kinds[text.split(" : ")[1].split("[")[0]])}), n
     assert programs
 
 
@@ -136,7 +136,7 @@ def test_inner_loops_have_registers_and_do_not_multiply(programs: list[Program],
     core = checked(DISTANCES)
     assert core is not None
     draw = np.random.default_rng(3)
-    assert not run_both(core, {"x": draw.random((1000, 8)), "c": draw.random((16, 8))})
+    assert not agree(core, {"x": draw.random((1000, 8)), "c": draw.random((16, 8))})
     fused = [program for program in programs if len(program.views) == 17]
     assert fused
     for program in fused:
@@ -174,7 +174,7 @@ def test_absent_items_do_not_fail(text: str, programs: list[Program], monkeypatc
             assert core is not None
             for last in (drawn.flat[-1], 0.0):
                 drawn.flat[-1] = last
-                assert not run_both(core, {"x": drawn}), (shape, reduced, last)
+                assert not agree(core, {"x": drawn}), (shape, reduced, last)
 
 
 @pytest.mark.parametrize("kind", [np.float64, np.float32])

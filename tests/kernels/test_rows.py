@@ -25,7 +25,7 @@ from rho.backend.schedule.plan.stored import decode_plan, encode_plan
 from rho.backend.schedule.single import one_device
 from rho.backend.schedule.single.one_device import needs_no_more
 from rho.backend.schedule.verify.plans import check_plan
-from rho.tests.backend.differential import checked, run_both
+from rho.tests.harness.tiers import agree, checked
 from rho.tests.kernels.chains import FLOATS, MANY, SHORT, WHOLE, WHOLES, chains, given, planned, program, run
 from rho.tests.kernels.phases import data, kind_of, same_bits
 from rho.typechecker.elements import Kind
@@ -113,7 +113,7 @@ def test_against_the_reference(text: str, monkeypatch: pytest.MonkeyPatch) -> No
     assert core is not None
     rng = np.random.default_rng(3)
     inputs = given((3, 70), Kind.F64) | {"A": rng.standard_normal((3, 70)), "v": rng.standard_normal(70), "w": rng.random(3)}
-    assert not run_both(core, inputs), text
+    assert not agree(core, inputs), text
 
 
 @pytest.mark.parametrize("block", [workspace.ROWS_POINTS, 1 << 6])
@@ -127,7 +127,7 @@ def test_rows_of_any_frame(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
         array = data(Kind.F64, int(np.prod(shape)), 1).reshape(shape)
         made = [backend_run(core, {"T": array}, mode) for mode in ("always", "off")]
         assert all(same_bits(a, b) for a, b in zip(*made, strict=True))
-    assert not run_both(core, {"T": np.random.default_rng(1).random((2, 3, 40))})
+    assert not agree(core, {"T": np.random.default_rng(1).random((2, 3, 40))})
 
 
 def backend_run(core: Any, inputs: Mapping[str, Any], mode: str) -> list[Any]:
@@ -148,7 +148,7 @@ def test_what_chains_leave_alone() -> None:
     inputs = {"A": np.random.default_rng(1).random((64, 64))}
     plan, _ = planned(split, inputs)
     core = checked(split)
-    assert core is not None and chains(plan) and not run_both(core, inputs)
+    assert core is not None and chains(plan) and not agree(core, inputs)
 
 
 def test_the_first_result_takes_a_dying_operand() -> None:
@@ -158,7 +158,7 @@ def test_the_first_result_takes_a_dying_operand() -> None:
     (step,) = chains(plan)
     assert step.overwrite is not None
     core = checked(text)
-    assert core is not None and not run_both(core, inputs)
+    assert core is not None and not agree(core, inputs)
     first, second = (backend_run(core, inputs, mode)[0] for mode in ("always", "off"))
     assert same_bits(first, second) and kind_of(first) is Kind.F64
 
@@ -171,7 +171,7 @@ def test_chains_in_loops() -> None:
         core = checked(text)
     assert core is not None
     inputs = {"A": np.random.default_rng(1).random((5, 40))}
-    assert not run_both(core, inputs)
+    assert not agree(core, inputs)
     first, second = (backend_run(core, inputs, mode) for mode in ("always", "off"))
     assert all(same_bits(a, b) for a, b in zip(first, second, strict=True))
 

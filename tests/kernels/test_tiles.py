@@ -11,7 +11,7 @@ from rho import backend
 from rho.backend.kernels import policy
 from rho.backend.run.cpu import ranges, tiles
 from rho.backend.schedule.plan.parts import Device
-from rho.tests.backend.differential import checked
+from rho.tests.harness.tiers import checked
 from rho.tests.kernels.phases import same_bits
 
 pytest.importorskip("llvmlite")

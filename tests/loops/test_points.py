@@ -6,7 +6,7 @@ from rho import backend
 from rho.backend.loops.lower.region import Region
 from rho.backend.loops.lower.values import Scratch
 from rho.backend.schedule.facts.regions import lowered_loops
-from rho.tests.backend.differential import checked
+from rho.tests.harness.tiers import checked
 
 TEXT = """input s : i64[n n] where n ≥ 10
 output r ← {x ← ⍵ ⋄ k ← (≢x)|x[0;⍳10] ⋄ v ← k{x[⍺;⍵]}¨⌽k ⋄ x[0;⍳10] ← 1+v+k ⋄ x}⍣9 ⊢ s

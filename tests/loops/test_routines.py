@@ -19,7 +19,7 @@ from rho.backend.loops.lower import control
 from rho.backend.loops.lower.region import Region
 from rho.backend.run.cpu import ranges, regions
 from rho.backend.schedule.facts.regions import lowered_loops
-from rho.tests.backend.differential import checked
+from rho.tests.harness.tiers import checked
 
 PRODUCTS = "{{0.1×⍵(+.×⍤2)⍵}⍣N ⊢ ⍵}"
 

@@ -66,7 +66,7 @@ def is_of_few_digits(match: Match, scope: Scope) -> Change | None:
         return None
     counts = [size.constant for size in (*radices, digits[0])]
     kind, space, length = scope.types[result].element.kind, digits[1:], max(count or 0 for count in counts)
-    if None in counts or not 0 < length <= _MOST_DIGITS or kind.is_complex:
+    if not all(counts) or length > _MOST_DIGITS or kind.is_complex:
         return None
     reads: list[Read] = []
     body: list[Node] = [ConstantNode(kind, 0.0 if kind.is_float else 0)]
