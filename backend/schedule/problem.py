@@ -18,7 +18,8 @@ other than p's `out_bytes` says how many bytes the whole takes on a link; parts 
 Note [Chunks].  The shards of a phase on one device are its *chunks* there, numbered in the order of rows.  A chunk is a shard
 like any other: it starts when what it needs itself is there, its part of the output may leave when it has ended, its partial
 result is one of those that are combined.  So copies overlap with work, and what is freed makes room for what comes.  With
-`chunks` = 1 shards are whole.  What a directive cuts or keeps whole, and what devices run together, has no chunks.
+`chunks` = 1 shards are whole.  What a directive cuts or keeps whole, what devices run together, and what takes no time anywhere,
+such as an input, has no chunks.
 
 Note [Transfers].  What a device needs of an output beside what it made or has, is brought by one transfer from each shard
 that made it: the hull of the rows that all shards of one number on that device need of it, without what was brought for smaller

@@ -240,6 +240,7 @@ VERBS: tuple[Verb, ...] = (
             Option(("--allow-code",), Takes.NOTHING, "", "the code that --from names may run"),
             Option(("--calibrate",), Takes.NOTHING, "", "measure this machine; kept for later runs"),
             Option(("--refine",), Takes.NOTHING, "", "measure longer, together with what is known"),
+            Option(("--force",), Takes.NOTHING, "", "keep a calibration that other programs disturbed"),
             Option(("--devices",), Takes.VALUE, "NAME|FILE", "a shipped profile, or one in a file, instead of this machine",
                    file=READ),
             CLUSTER, JSON, FORMAT_RESULT, OUT,

@@ -7,6 +7,7 @@ Neighbours: `shell.verbs.devices`, `shell.display.analysis`, `backend.devices`, 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,14 +32,16 @@ def this_machine() -> Profile:
     return machine_profile(facts(), tier_name(), numpy_version())
 
 
-def calibrate(*, refine: bool) -> tuple[Profile, Path | None]:
-    """Measure this machine, longer and together with what was known if `refine`; where it is kept, if it could be."""
+def calibrate(*, refine: bool, force: bool = False) -> tuple[Profile, Path | None]:
+    """Measure this machine, longer and together with what was known if `refine`; where it is kept, if it could be.
+
+    RunFailed: others disturb it, unless what they disturbed is to be kept (`force`)."""
     from ...backend.devices.host import keep_calibration, merged
     from ...backend.run.calibration import REFINED, Effort
     from ...backend.run.calibration import calibrate as measure
 
     known = this_machine()
-    profile = measure(facts(), effort=REFINED if refine else Effort())
+    profile = measure(facts(), effort=replace(REFINED if refine else Effort(), force=force))
     if refine and known.calibration.calibrated is not None:
         profile = merged(known, profile)
     try:

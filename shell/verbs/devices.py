@@ -25,7 +25,7 @@ from ..execution.clusters import Attachment
 if TYPE_CHECKING:
     from ...backend.devices.profile import DeviceProfile, LinkProfile, Profile
 
-_ALONE: Final = ("--devices", "--from", "--calibrate", "--refine")
+_ALONE: Final = ("--devices", "--from", "--calibrate", "--refine", "--force")
 """Options that `--cluster` has no use for."""
 
 
@@ -38,6 +38,8 @@ def run(arguments: Arguments, console: Console) -> Exit:
 
     name = arguments.value("--devices")
     calibrate = arguments.has("--calibrate") or arguments.has("--refine")
+    if arguments.has("--force") and not calibrate:
+        raise UsageError("rho devices: --force is for --calibrate and --refine", "it keeps what others disturbed")
     code = arguments.value("--from")
     if code is not None and (name is not None or calibrate):
         raise UsageError("rho devices: --from writes a profile of its own", "leave out --devices, --calibrate and --refine")
@@ -59,7 +61,7 @@ def run(arguments: Arguments, console: Console) -> Exit:
         with about(_sources(name)):
             profile = load_profile(name)
     elif calibrate:
-        profile = _calibrated(console, refine=arguments.has("--refine"))
+        profile = _calibrated(console, refine=arguments.has("--refine"), force=arguments.has("--force"))
     else:
         profile = profiles.this_machine()
     declared = name is not None or code is not None or where is not None
@@ -94,12 +96,12 @@ def _gpus() -> Iterator[dict[str, Any]]:
         yield {"name": f"gpu{gpu.number}", "model": gpu.name, "memory_bytes": gpu.memory, "capability": gpu.capability}
 
 
-def _calibrated(console: Console, *, refine: bool) -> Profile:
+def _calibrated(console: Console, *, refine: bool, force: bool) -> Profile:
     from ..execution import profiles
 
     console.note("measuring this machine" + (" (a few minutes)" if refine else " (at most half a minute)"))
     with progress(console, lambda: "measuring"):
-        profile, kept = profiles.calibrate(refine=refine)
+        profile, kept = profiles.calibrate(refine=refine, force=force)
     console.note(f"kept in {kept}" if kept is not None else "the cache folder cannot be written: not kept")
     return profile
 

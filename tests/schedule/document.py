@@ -98,7 +98,8 @@ class Document:
             for order in permutations(able, count):
                 for cuts in combinations(range(1, rows), count - 1):
                     ends = (0, *cuts, rows)
-                    parts = [pieces(ends[i], ends[i + 1], self.chunks) for i in range(count)]
+                    most = self.chunks if any(phase["ticks"].values()) else 1
+                    parts = [pieces(ends[i], ends[i + 1], most) for i in range(count)]
                     for choice in product(*parts):
                         modes.append([(name, a, b) for name, part in zip(order, choice, strict=True) for a, b in part])
         return modes

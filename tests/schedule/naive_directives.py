@@ -58,10 +58,12 @@ class Directives(Parts):
                 parts = directive.parts or (1,) * len(directive.devices)
                 named = [self.names.index(name) for name in directive.devices]
                 rows = self.problem.phases[directive.phase].units
-                share = {d: Fraction(rows * part, sum(parts)) for d, part in zip(named, parts, strict=True)}
+                share = [Fraction(rows * part, sum(parts)) for part in parts]
+                count = [int(one) for one in share]
+                while sum(count) < rows:  # one row more for the first of those that lack most
+                    count[max(range(len(share)), key=lambda place: (share[place] - count[place], -place))] += 1
                 has = {int(s.device): s.stop - s.first for s in self.shards(directive.phase)}
-                yield from (abs(has.get(d, 0) - share[d]) >= 1 for d in share)
-                yield any(not share.get(d) for d in has)
+                yield has != {d: own for d, own in zip(named, count, strict=True) if own}
             case NoSplit():
                 yield len(self.shards(directive.phase)) > 1
             case Replicate():

@@ -24,6 +24,7 @@ from rho.backend.run.calibration import Effort, calibrate, calm, measure, probes
 from rho.backend.run.calibration.tier import kernels_as, tier_name, warm_kernels
 from rho.backend.run.calibration.timing import Clock, Row, Section, Times
 from rho.backend.run.cpu import CpuBackend
+from rho.lang.diagnostics import RunFailed
 from rho.typechecker.elements import Kind
 
 STEPS = {"step.f64", "first.f64", "call.f64", "first.library.f64", "first.made.f64"}
@@ -128,7 +129,7 @@ def test_runs_are_as_many_numbers_as_their_probe_reads() -> None:
 def test_a_calibration_makes_a_profile_that_can_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(policy.SWITCH, "off")
     monkeypatch.setattr(scalars, "CALLED", (Kind.F64,))
-    effort = Effort(1, other_ns=0, budget_ns=0, places=1, waits=0)
+    effort = Effort(1, other_ns=0, budget_ns=0, places=1, waits=0, force=True)
     profile = calibrate(HostFacts(1, 1 << 30, "Some Processor"), Steady(5000), effort, date(2026, 11, 21))
     assert profile.calibration.calibrated == date(2026, 11, 21) and profile.calibration.facts["kernels"] == tier_name()
     assert {
@@ -200,3 +201,33 @@ def test_a_disturbed_measurement_is_made_anew(monkeypatch: pytest.MonkeyPatch) -
     watch, found = calm.Watch(100), iter("abc")
     assert watch.undisturbed(lambda: next(found)) == "b"
     assert len(asleep) == 1 and watch.waits == 1
+
+
+def test_beyond_what_was_measured_tables_have_the_shape_of_the_known_ones() -> None:
+    """A point in proportion said 341 s of a product that takes 0.2."""
+    known = {"gemm.square.f32": Table((10, 100, 1000), (50, 200, 1000)), "read.f64": Table((8,), (3,))}
+    slow = {"gemm.square.f32": Table((10, 100), (100, 400)), "read.f64": Table((8,), (9,)), "new.f64": Table((8,), (9,))}
+    assert measure.extended(slow, known) == {**slow, "gemm.square.f32": Table((10, 100, 1000), (100, 400, 2000))}
+    assert measure.extended({"gemm.square.f32": Table((10,), (92950,))}, known)["gemm.square.f32"] == known["gemm.square.f32"]
+    whole = {"gemm.square.f32": Table((10, 1000), (1, 2))}
+    assert measure.extended(whole, known) == whole
+
+
+def busy(monkeypatch: pytest.MonkeyPatch) -> HostFacts:
+    monkeypatch.setenv(policy.SWITCH, "off")
+    monkeypatch.setattr(scalars, "CALLED", (Kind.F64,))
+    monkeypatch.setattr(calm.Watch, "is_calm", lambda self: False)
+    return HostFacts(1, 1 << 30, "Some Processor")
+
+
+def test_a_calibration_that_others_disturb_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    effort = Effort(1, other_ns=0, budget_ns=0, places=1, waits=0)
+    with pytest.raises(RunFailed, match="others used the processor during 100 % of the measurements"):
+        calibrate(busy(monkeypatch), Steady(5000), effort)
+
+
+def test_tables_that_a_product_does_not_keep_to_are_refused() -> None:
+    measure._require_products([Fraction(1, 3), Fraction(3)], Effort())
+    with pytest.raises(RunFailed, match="a product of matrices differs 1000 times"):
+        measure._require_products([Fraction(1), Fraction(1, 1000)], Effort())
+    measure._require_products([Fraction(1000)], Effort(force=True))

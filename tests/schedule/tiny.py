@@ -20,7 +20,7 @@ def tiny(r: Random) -> dict[str, object]:
     value = {"schema": "instance/1", "devices": devices, "phases": phases, "edges": edges}
     if len(names) > 1:
         value["links"] = links(r, names)
-    if r.random() < 0.0:
+    if r.random() < 0.4:
         value["chunks"] = r.choice([2, 3]) if len(names) < 3 else 1
     if r.random() < 0.2:
         value["memory_grain"] = r.choice([2, 4])

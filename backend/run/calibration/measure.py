@@ -8,7 +8,7 @@ Neighbours: `timing` (the loop), `tier` (which kernels are in use), `backend.dev
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from fractions import Fraction
@@ -17,9 +17,13 @@ from typing import Final
 
 import numpy as np
 
+from ....lang.codes import Code
+from ....lang.diagnostics import Diagnostic, RunFailed
+from ....lang.source import Span
 from ...devices.cost import step_ns
-from ...devices.host import HostFacts, host_profile
+from ...devices.host import HostFacts, host_profile, with_default_tables
 from ...devices.profile import Calibration, DeviceProfile, Profile
+from ...devices.tables import Table
 from ...graph.phases import LibraryPhase, Structured
 from ..cpu import CpuBackend
 from . import probes, scalars
@@ -33,7 +37,7 @@ from .ways import Program, last
 class Effort:
     """`rounds` through everything, where each probe is run for about `budget_ns`, a program for `other_ns`.  `places`: sizes of a
     row at most; `waits`: seconds that are waited at most for others to leave the processor.  After `seconds` nothing is timed
-    again, and of library phases nothing new after four fifths."""
+    again, and of library phases nothing new after four fifths.  `force`: keep what others disturbed."""
 
     rounds: int = 3
     other_ns: int = 4_000_000
@@ -41,6 +45,7 @@ class Effort:
     seconds: int = 27
     places: int = 20
     waits: float = 6.0
+    force: bool = False
 
 
 REFINED: Final = Effort(rounds=7, other_ns=12_000_000, budget_ns=1_000_000, seconds=150)
@@ -51,7 +56,9 @@ _LARGE: Final = 31 << 20
 def calibrate(
     facts: HostFacts, clock: Clock = perf_counter_ns, effort: Effort | None = None, today: date | None = None
 ) -> Profile:
-    """This machine's profile with measured tables."""
+    """This machine's profile with measured tables.
+
+    RunFailed: others use the processor, or a product takes far longer or less than the tables say."""
     effort = effort or Effort()
     threads, start = facts.cores, clock()
     until = start + effort.seconds * 10**9
@@ -68,11 +75,15 @@ def calibrate(
         programs.grow(probes.LIBRARY, effort.rounds, until, effort.places, until - effort.seconds * 2 * 10**8)
         computed.again(effort.rounds, until)
         tables = {**programs.tables(), **computed.tables()}
+        _require_calm(watch, effort)
         launch, wait, allocation = (tables.pop(name).ns[0] for name in ("launch", "wait", "alloc"))
         profile = host_profile(facts, tier_name(), {**facts.facts(), "numpy": np.__version__})
+        tables = extended(tables, with_default_tables(profile).home.ops)
         device = replace(profile.home, ops=tables, launch_ns=launch, host_dispatch_ns=tables["first.f64"].ns[0], sync_ns=wait,
                          alloc_ns=allocation)  # fmt: skip
-        below, above = shares([*ratios(device, threads, effort)])
+        products = [*ratios(device, threads, effort, _PRODUCTS)]
+        _require_products(products, effort)
+        below, above = shares([*ratios(device, threads, effort), *products])
     calibration = replace(profile.calibration, calibrated=today or date.today(), residual_p10=below, residual_p90=above)
     return replace(profile, devices=(device,), calibration=calibration)
 
@@ -84,20 +95,68 @@ def settle_memory() -> None:
         np.ones(_LARGE // 8)
 
 
+def extended(measured: Mapping[str, Table], known: Mapping[str, Table]) -> dict[str, Table]:
+    """The tables with the shape of those that are known beyond what there was time to measure.
+
+    One point says nothing of a shape: where more are known, the known table is taken."""
+    found: dict[str, Table] = {}
+    for name, table in measured.items():
+        other = known.get(name)
+        if other is None or len(other.size) == 1:
+            found[name] = table
+        elif len(table.size) == 1:
+            found[name] = other
+        else:
+            size, ns = table.size[-1], table.ns[-1]
+            beyond = [one for one in other.size if one > size]
+            more = [max(1, other.at(one) * ns // max(1, other.at(size))) for one in beyond]
+            found[name] = Table((*table.size, *beyond), (*table.ns, *more))
+    return found
+
+
+# ---------------------------------------------------------------------------- what is not kept
+
+_DISTURBED: Final = Fraction(1, 5)
+"""So large a part of all measurements may have been disturbed."""
+_FAR: Final = 4
+"""A product may take so many times what the tables say, or so many times less."""
+FORCE: Final = "measure again when the machine is idle, or keep what was measured with `--force`"
+
+
+def _require_calm(watch: Watch, effort: Effort) -> None:
+    if not effort.force and watch.disturbed > _DISTURBED * watch.measured:
+        share = 100 * watch.disturbed // watch.measured
+        raise _refusal(f"others used the processor during {share} % of the measurements, so every figure would be too long")
+
+
+def _require_products(found: Sequence[Fraction], effort: Effort) -> None:
+    far = [ratio for ratio in found if not Fraction(1, _FAR) <= ratio <= _FAR]
+    if not effort.force and far:
+        times = max(max(ratio, 1 / ratio) for ratio in far)
+        raise _refusal(f"a product of matrices differs {float(times):.0f} times from what was measured a moment before")
+
+
+def _refusal(message: str) -> RunFailed:
+    text = f"this machine was not calibrated: {message}"
+    return RunFailed([Diagnostic(Code.E709, text, Span("", 0, 0), notes=(FORCE,))])
+
+
 # ---------------------------------------------------------------------------- how well the tables hold
 
 _POINTS: Final = (1 << 14, 1 << 17, 1 << 20)
 _TRIED: Final = (
     "(x×3)-y÷2", "*x-y", "+/x×y", "⌈/x-y", "(x⌈y)×√x", "+\\x×y", "x[⍋y]", "(x>y)⌿x", "(÷1+*-x)×y", "1⌽x+y",
 )  # fmt: skip
+_PRODUCTS: Final = ("x+.×y",)
 _LEAST_NS: Final = 20_000
 
 
-def ratios(device: DeviceProfile, threads: int, effort: Effort) -> Iterator[Fraction]:
+def ratios(device: DeviceProfile, threads: int, effort: Effort, texts: Sequence[str] = _TRIED) -> Iterator[Fraction]:
     """Measured over estimated, of the phases that take long enough, in programs that the tables were not made of."""
+    shape = "f64[s s]" if texts is _PRODUCTS else "f64[n]"
     for points in _POINTS[: effort.places]:
-        for text in _TRIED:
-            ready = Program(text, {"x": "f64[n]", "y": "f64[n]"}, last()).ready(points, threads)
+        for text in texts:
+            ready = Program(text, {"x": shape, "y": shape}, last()).ready(points, threads)
             ready.run()
             runs = [ready.run() for _ in range(2 * effort.rounds)]
             for place, took in enumerate(runs[0]):

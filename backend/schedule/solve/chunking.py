@@ -18,7 +18,7 @@ from ..constraints import restrictions
 from ..problem import LimitMemory, Problem
 from ..timeline.timing import Timer, decisions_of
 from .budget import Budget
-from .heuristics import retime
+from .heuristics import at_home, retime
 from .strategy import MOST_DEVICES, Context, Strategy
 
 COUNTS: Final = (2, 4, 8, 16, 32)
@@ -30,6 +30,15 @@ SEARCH: Final = Budget(200, 0, without=frozenset(("fewer-devices", "slivers")))
 """For the plans without limits."""
 SHARE: Final = 5
 """Chunks are tried where copies take one part in so many of the schedule."""
+
+
+def chunked(problem: Problem) -> frozenset[int]:
+    """The phases that may have chunks.  See Note [Chunks] of `problem`."""
+    limits = restrictions(problem)
+    return frozenset(
+        p for p, task in enumerate(problem.phases) if problem.chunks > 1 and task.rows > 1 and task.together is None
+        and any(table.at(task.rows) for table in task.ticks.values()) and p not in limits.fixed and p not in limits.unsplit
+    )  # fmt: skip
 
 
 def pays(problem: Problem, schedule: Schedule | None) -> bool:
@@ -92,15 +101,12 @@ def in_chunks(timer: Timer, modes: Sequence[Mode], count: int, phases: Sequence[
     return tuple(made)
 
 
-def _cuttable(timer: Timer, modes: Sequence[Mode]) -> Iterator[list[int]]:
-    """Phases to be cut: those with shards away from home, then all but those that are tied to it, such as inputs."""
-    limits = timer.limits
-    able = [
-        p for p, task in enumerate(timer.problem.phases)
-        if task.rows > 1 and not task.home and task.together is None and p not in limits.fixed and p not in limits.unsplit
-    ]  # fmt: skip
+def _cuttable(timer: Timer, modes: Sequence[Mode]) -> Iterator[tuple[int, ...]]:
+    """Phases to be cut: those with shards away from home, then all but those that are tied to it, then these too."""
+    every = [p for p in sorted(chunked(timer.problem)) if not timer.problem.phases[p].effect]
+    able = [p for p in every if not timer.problem.phases[p].home]
     away = [p for p in able if any(device != timer.home for device, _ in modes[p])]
-    yield from ([away, able] if away and away != able else [able] if able else [])
+    yield from (phases for phases in dict.fromkeys((tuple(away), tuple(able), tuple(every))) if phases)
 
 
 def _in_chunks(context: Context) -> None:
@@ -110,17 +116,30 @@ def _in_chunks(context: Context) -> None:
         if len(different) < STARTS:
             different.setdefault(start.modes, start)
     for start in different.values():
-        for phases in _cuttable(timer, start.modes):
-            best: int | None = None
-            for count in COUNTS:
-                if count > timer.problem.chunks:
-                    break
-                made = _laid_out(context, start, count, phases)
-                if made is not None and best is not None and made >= best:
-                    break
-                best = made if made is not None else best
+        _cut(context, start)
+    for candidate in at_home(context.costs) if found.schedule is None else ():
+        _cut(context, candidate.decisions)
     if found.schedule is not None and len(found.schedule.shards) > len(timer.problem.phases):
         _mend(context, decisions_of(timer.problem, found.schedule))
+
+
+def _cut(context: Context, start: Decisions) -> None:
+    """More and more chunks, as long as that is better."""
+    for phases in _cuttable(context.timer, start.modes):
+        if context.found.schedule is not None and any(context.problem.phases[p].home for p in phases):
+            break  # what is at home anyway is cut for the memory alone
+        best: int | None = None
+        for count in counts(context.timer.problem):
+            made = _laid_out(context, start, count, phases)
+            if made is not None and best is not None and made >= best:
+                break
+            best = made if made is not None else best
+
+
+def counts(problem: Problem) -> list[int]:
+    """Numbers of chunks to try; the most that make a difference among them."""
+    most = min(problem.chunks, max(task.rows for task in problem.phases))
+    return [*(count for count in COUNTS if count < most), most]
 
 
 def _laid_out(context: Context, start: Decisions, count: int, phases: Sequence[int]) -> int | None:

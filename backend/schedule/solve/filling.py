@@ -51,3 +51,8 @@ def bytes_text(size: int) -> str:
 def limit_text(size: int) -> str:
     """As `bytes_text`, in the words of `limit memory`."""
     return f"{size}B" if size < 100_000 else bytes_text(size).replace(" ", "")
+
+
+def limit_bytes(size: int) -> int:
+    """The bytes that `limit_text` says of a size."""
+    return size if size < 100_000 else -(-size // 100_000) * 100_000

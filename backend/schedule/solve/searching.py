@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Final
 
 from ..timeline.timing import Decisions, Mode, Queueing, Sending, Timer, decisions_of
-from .heuristics import anneal, anneal_order, baselines, retime, shifts, uniform
+from .heuristics import anneal, anneal_order, at_home, baselines, retime, shifts, uniform
 from .heuristics.annealing import CUT, SEED
 from .heuristics.candidates import acceptable
 from .heuristics.contract import contract
@@ -49,6 +49,17 @@ def _baselines(context: Context) -> None:
 BASELINES: Final = Strategy(
     "baselines", "the best single device, an even split, HEFT and PEFT, timed under the problem's own constraints",
     _baselines, first=True, of_chunks=True,
+)  # fmt: skip
+
+
+def _at_home(context: Context) -> None:
+    for candidate in at_home(context.costs):
+        context.consider(candidate)
+
+
+AT_HOME: Final = Strategy(
+    "at-home", "everything that may on home, in the order of the file and depth first: what needs little memory",
+    _at_home, lambda context: context.found.schedule is None, of_chunks=True,
 )  # fmt: skip
 
 

@@ -105,7 +105,7 @@ class _Dealer(Star):
             Code.SCH103,
             self._blamed(),
             (f"`{self.task.id}` needs {bytes_text(need)}", f"memory is {shown}", f"short {bytes_text(missing)}"),
-            "stream it in parts, or add a device",
+            None,
             PhaseIndex(self.phase),
         )
 

@@ -7,10 +7,10 @@ baseline may turn out infeasible.
 
 from .aligned import uniform
 from .annealing import anneal
-from .baseline import baselines
+from .baseline import at_home, baselines
 from .candidates import Candidate, retime
 from .listing import heft, peft
 from .ordering import anneal_order
 from .shifting import shifts
 
-__all__ = ["Candidate", "anneal", "anneal_order", "baselines", "heft", "peft", "retime", "shifts", "uniform"]
+__all__ = ["Candidate", "anneal", "anneal_order", "at_home", "baselines", "heft", "peft", "retime", "shifts", "uniform"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 from ...constraints import shares
@@ -26,6 +27,32 @@ def baselines(costs: Costs) -> tuple[Candidate, ...]:
         if decisions is not None:
             found.append(retime(costs.timer, name, decisions))
     return tuple(found)
+
+
+def at_home(costs: Costs) -> Iterator[Candidate]:
+    """Everything that may at home: in the order of the file, and each operand just before what first reads it."""
+    before = costs.timer.before
+    order = order_of(before, by_index=True)
+    if order is None or not all(costs.allowed):
+        return
+    modes = tuple(costs.single(p, _nearest(costs, p, costs.timer.home)) for p in range(len(costs.allowed)))
+    for priority in dict.fromkeys((tuple(order), tuple(_depth_first(before)))):
+        yield retime(costs.timer, "at home", Decisions(modes, priority))
+
+
+def _depth_first(before: Sequence[Collection[int]]) -> list[int]:
+    """A topological order in which nothing is done before it is needed next."""
+    read = {q for earlier in before for q in earlier}
+    pending = [(p, False) for p in reversed(range(len(before))) if p not in read]
+    placed: dict[int, None] = {}
+    while pending:
+        p, opened = pending.pop()
+        if opened:
+            placed[p] = None
+        elif p not in placed:
+            pending.append((p, True))
+            pending += [(q, False) for q in sorted(before[p], reverse=True) if q not in placed]
+    return list(placed)
 
 
 def _best_single(costs: Costs, order: list[int]) -> Candidate:

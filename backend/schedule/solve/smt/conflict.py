@@ -18,14 +18,16 @@ from ...problem import Deadline, Directive, LimitMachines, LimitMemory, Problem
 from ...timeline.orders import order_of
 from ...timeline.timing import Timer
 from ..bounds import Bounds
+from ..chunking import chunked
 from ..costs import Costs
-from ..filling import bytes_text, limit_text
+from ..filling import bytes_text
 from ..loads import best_bound
 from ..modes import candidate_modes
 from ..splitting import split
+from .memory_conflict import memory_conflict, without_cuts
 from .order_texts import order_hint
 from .orders import order_conflict
-from .placing import memory_conflict, placing_conflict
+from .placing import placing_conflict
 from .search import Search
 from .solver import Steps, Verdict, available
 
@@ -51,7 +53,10 @@ def find_conflict(problem: Problem, steps: Steps | None = None) -> Conflict | No
     found = limit_conflict(problem)
     if found is not None or not available() or len(problem.phases) > MOST_PHASES:
         return found
-    return _Deletion(problem, steps or Steps(STEPS)).conflict()
+    cut = chunked(problem)
+    if cut and any(task.rows > 1 and place not in cut for place, task in enumerate(problem.phases)):
+        return None  # what directives cut starts part by part
+    return _Deletion(without_cuts(problem, cut) if cut else problem, steps or Steps(STEPS)).conflict()
 
 
 # ------------------------------------------------------------------------------ limits and bounds
@@ -63,7 +68,7 @@ def certified_bound(problem: Problem) -> int:
     costs = Costs(timer)
     if not problem.phases or not timer.limits.possible or order_of(timer.before) is None or not all(costs.allowed):
         return 0
-    whole = split(costs)
+    whole = None if chunked(problem) else split(costs)
     bound = best_bound(Bounds(costs)).ticks
     return bound if whole is None else max(bound, whole.lower_bound)
 
@@ -163,11 +168,7 @@ class _Deletion:
                 f"it has {bytes_text(have)}",
                 f"short {bytes_text(need - have)}",
             ]
-        hint = "stream the largest phases in parts, or let another device have some"
-        if need is not None:
-            fits = f"`limit memory {limits[0].device} {limit_text(need)}`" if limits else f"a device with {bytes_text(need)}"
-            hint = f"{fits} would fit; or {hint}"
-        return Conflict(Code.SCH103, tuple(directives), tuple(facts), hint)
+        return Conflict(Code.SCH103, tuple(directives), tuple(facts))
 
     def _no_way(self, directives: list[Directive]) -> tuple[str, ...]:
         if not self.problem.links:

@@ -1,4 +1,4 @@
-"""Conflicts of single phases: no device that may run it, or none with the memory.  No solver needed."""
+"""Conflicts of single phases: no device that may run it, or none that directives leave.  No solver needed."""
 
 from __future__ import annotations
 
@@ -7,10 +7,7 @@ from dataclasses import replace
 from .....lang.codes import Code
 from ...answer import Conflict
 from ...constraints import allowed_devices, devices_named, restrictions
-from ...problem import DeviceIndex, Directive, Keep, LimitMemory, NoSplit, PhaseIndex, Place, Problem, Split
-from ...timeline.timing import Timer
-from ..costs import Costs
-from ..filling import bytes_text, limit_text, most
+from ...problem import DeviceIndex, Directive, Keep, NoSplit, PhaseIndex, Place, Problem, Split
 
 
 def placing_conflict(problem: Problem) -> Conflict | None:
@@ -112,110 +109,3 @@ def _together(problem: Problem, p: int, asked: list[Place | Split | NoSplit]) ->
     if cut is not None and ((whole and len(cut) > 1) or not {d for d, _ in cut} <= allowed):
         return False
     return bool(allowed)
-
-
-def memory_conflict(problem: Problem) -> Conflict | None:
-    """SCH103 where the output, scratch and operands of one phase are more than all its devices can hold."""
-    timer = Timer(problem)
-    if not timer.limits.possible:
-        return None
-    costs = Costs(timer)
-    for p, phase in enumerate(problem.phases):
-        devices = costs.allowed[p]
-        if not devices or any(timer.caps[d] is None for d in devices):
-            continue
-        rows = phase.units
-        cut = bool(phase.rows) and p not in timer.limits.unsplit and len(devices) > 1
-        fixed = timer.limits.fixed.get(p)
-        if fixed is not None:
-            short = [(d, least_bytes(timer, p, d, count)) for d, count in fixed]
-            broken = [(d, size) for d, size in short if size > (timer.caps[d] or 0)]
-            if broken:
-                return _short(problem, timer, p, [broken[0][0]], broken[0][1], broken[0][1] - (timer.caps[broken[0][0]] or 0))
-            continue
-        room = [most(rows, lambda r, d=d, p=p: r == 0 or least_bytes(timer, p, d, r) <= (timer.caps[d] or 0)) for d in devices]  # type: ignore[misc]
-        if cut and sum(room) < rows:
-            need = min(least_bytes(timer, p, d, rows) for d in devices)
-            missing = -(-need * (rows - sum(room)) // rows)
-            return _short(problem, timer, p, devices, need, missing)
-        if not cut and max(room) < rows:
-            short_by = min((least_bytes(timer, p, d, rows) - (timer.caps[d] or 0), d) for d in devices)
-            device = short_by[1]
-            return _short(problem, timer, p, [device], least_bytes(timer, p, device, rows), short_by[0])
-    return None
-
-
-def least_bytes(timer: Timer, p: int, device: int, rows: int) -> int:
-    """At least so many bytes are there while `rows` rows run: their output, scratch and operands."""
-    phase = timer.problem.phases[p]
-    output = phase.out_bytes * rows // phase.units if phase.combine is None else phase.combine.bytes
-    output = timer.grain(output) if rows == phase.units and phase.combine is None else output
-    operands: dict[int, int] = {}
-    for edge in timer.incoming[p]:
-        described = timer.problem.edges[edge]
-        source = int(described.source)
-        size = timer.problem.phases[source].out_bytes
-        if described.bytes is not None:
-            size = min(size, described.bytes)
-        if rows < phase.units and not described.whole:
-            size = size * rows // phase.units
-        operands[source] = max(operands.get(source, 0), size)
-    replaced = max((size for size in operands.values() if size >= output), default=0) if phase.inplace else 0
-    return max(output + sum(operands.values()) - min(replaced, output), output) + phase.scratch * rows // phase.units
-
-
-def _short(problem: Problem, timer: Timer, p: int, devices: list[int], need: int, missing: int) -> Conflict:
-    names = problem.device_names()
-    involved: list[Directive] = []
-    for directive in problem.directives:
-        match directive:
-            case LimitMemory(_, name, size):
-                if any(timer.caps[d] == size for d in devices_named(problem, name) & frozenset(devices)):
-                    involved.append(directive)
-            case Place(_, phases, _):
-                if p in phases:
-                    involved.append(directive)
-            case Split(_, phase, _, _) | NoSplit(_, phase):
-                if p == phase:
-                    involved.append(directive)
-            case _:
-                pass
-    kept = [d for d in involved if memory_needed(problem, d, p)]
-    caps = [f"{bytes_text(timer.caps[d] or 0)} on {names[d]}" for d in devices]
-    shown = (
-        " + ".join(caps) if len(caps) <= 8 else f"{bytes_text(sum(timer.caps[d] or 0 for d in devices))} on {len(caps)} devices"
-    )
-    others = [name for d, name in enumerate(names) if d not in devices and d in _runs(problem, p)]
-    hint = "stream it in parts, or add a device" if not others else f"stream it in parts, or let `{others[0]}` have a share"
-    limits = [d for d in kept if isinstance(d, LimitMemory)]
-    if len(devices) == 1 and limits:
-        hint = f"`limit memory {limits[0].device} {limit_text(need)}` would fit; or {hint}"
-    elif len(devices) == 1:
-        hint = f"a device with {bytes_text(need)} would fit; or {hint}"
-    need_words = f"`{problem.phases[p].id}` needs {bytes_text(need)} with its operands"
-    facts = (need_words, f"memory is {shown}", f"short {bytes_text(missing)}")
-    return Conflict(Code.SCH103, tuple(kept), facts, hint, PhaseIndex(p))
-
-
-def memory_needed(problem: Problem, directive: Directive, p: int) -> bool:
-    """Whether the phase would fit without the directive."""
-    rest = replace(problem, directives=tuple(d for d in problem.directives if d is not directive))
-    again = _fits(rest, p)
-    return again
-
-
-def _fits(problem: Problem, p: int) -> bool:
-    timer = Timer(problem)
-    devices = Costs(timer).allowed[p]
-    phase = problem.phases[p]
-    fixed = timer.limits.fixed.get(p)
-    if fixed is not None:
-        return all(timer.caps[d] is None or least_bytes(timer, p, d, count) <= (timer.caps[d] or 0) for d, count in fixed)
-    if any(timer.caps[d] is None for d in devices):
-        return bool(devices)
-    cut = bool(phase.rows) and p not in timer.limits.unsplit
-    room = [
-        most(phase.units, lambda r, d=d: r == 0 or least_bytes(timer, p, d, r) <= (timer.caps[d] or 0))  # type: ignore[misc]
-        for d in devices
-    ]
-    return (sum(room) if cut else max(room, default=0)) >= phase.units

@@ -169,11 +169,14 @@ def _split(facts: Facts, directive: Split) -> Iterator[Violation]:
     rows = facts.problem.phases[directive.phase].units
     parts = directive.parts or (1,) * len(directive.devices)
     exact = [Fraction(rows * part, sum(parts)) for part in parts]
+    whole = [share.__floor__() for share in exact]
+    by_rest = sorted(range(len(parts)), key=lambda place: whole[place] - exact[place])
+    more = frozenset(by_rest[: rows - sum(whole)])
     found: dict[int, int] = {shard.device: shard.stop - shard.first for shard in facts.shards[directive.phase]}
     if len(found) < len(facts.shards[directive.phase]):
         yield Violation(Rule.V8, f"`{directive.line.text}`: a device has several parts of it")
-    wanted = {facts.names.index(name): share for name, share in zip(directive.devices, exact, strict=True) if share}
-    if found.keys() - wanted.keys() or any(abs(found.get(d, 0) - share) >= 1 for d, share in wanted.items()):
+    wanted = {facts.names.index(name): whole[place] + (place in more) for place, name in enumerate(directive.devices)}
+    if found != {device: count for device, count in wanted.items() if count}:
         shares = ", ".join(f"{facts.names[device]} has {count}" for device, count in sorted(found.items()))
         yield Violation(Rule.V8, f"`{directive.line.text}`: of {rows} rows {shares}")
 
