@@ -72,8 +72,8 @@ class Resident(CudaBackend):
 def wrong(xp: Any, part: Callable[[Sequence[str]], Sequence[str]]) -> tuple[int, list[str], Counter[str]]:
     """How many programs ran, what is wrong, and which phases ran on the host."""
     from rho.tests.backend import test_cuda_backend, test_cuda_fetching
-    from rho.tests.backend.differential import checked
     from rho.tests.backend.test_differential import DECLARED, PROGRAMS, data
+    from rho.tests.harness.tiers import checked
     from rho.tests.kernels.test_programs import LOOPS, STENCILS
 
     test_cuda_backend.cuda_stub = xp

@@ -20,7 +20,7 @@ from rho.backend.run import pool
 from rho.backend.run.cpu import boxes, deferred, slices, views
 from rho.lang.diagnostics import RhoError
 from rho.tests.backend import ravels
-from rho.tests.backend.differential import checked, run_both
+from rho.tests.harness.tiers import agree, checked
 
 SLACK = 640 * 1024
 """The interpreter's own objects, NumPy's buffers, and boxes of `deferred.POINTS` items."""
@@ -100,4 +100,4 @@ def test_boxes_do_not_show(tier: str, monkeypatch: pytest.MonkeyPatch) -> None:
         case = drawn(seed, *random.Random(seed).choice([(3, 4), (20, 6), (5, 1), (40, 230)]))
         core = None if case is None else checked(case[0])
         if case is not None and core is not None:
-            assert not run_both(core, case[1]), (seed, case[0])
+            assert not agree(core, case[1]), (seed, case[0])
