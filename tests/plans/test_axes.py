@@ -17,6 +17,7 @@ from share import share
 from rho.backend.devices.reading import read_profile
 from rho.backend.devices.shipped import load_profile
 from rho.backend.devices.writing import canonical
+from rho.backend.graph.phases import PhaseId
 from rho.backend.schedule.plan.explain_queues import queues_text
 from rho.backend.schedule.plan.model import CombineStep, Plan, RunStep, TransferStep
 from rho.backend.schedule.plan.space_text import has_other_axes, plans_text
@@ -148,6 +149,13 @@ def spaces(seed: int) -> tuple[int, int]:
 @pytest.mark.parametrize("seed", share(range(40), seed=7))
 def test_no_bound_is_above_a_plan_of_its_space(seed: int) -> None:
     spaces(seed)
+
+
+def test_what_comes_twice_is_let_go_of_once() -> None:
+    """Home was sent chunks of `a` for itself, and once more to send them on; both were freed, and the plan was refused (V5)."""
+    drawn = drawn_program(Random(249))
+    assert drawn.text == TWICE
+    checked(case_of(drawn, axes={PhaseId(phase): 0 for phase in (0, 1, 2, 3, 5)}), drawn)
 
 
 def test_another_axis_is_better_and_no_claim_denies_it() -> None:

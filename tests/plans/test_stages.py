@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 from share import seeds
 
+from rho.backend.devices.reading import read_profile
 from rho.backend.schedule.answer import Schedule, Status
+from rho.backend.schedule.plan.stored import decode_plan
 from rho.backend.schedule.program import planning
 from rho.backend.schedule.solve import lp_relaxation as fluid
 from rho.backend.schedule.solve import objectives, plan_problem, recipe
@@ -44,6 +46,20 @@ def told(case: Case) -> list[str]:
 def lenient(monkeypatch: pytest.MonkeyPatch) -> None:
     """As users have it."""
     monkeypatch.delenv("RHO_STAGES")
+
+
+def test_the_plan_of_the_last_resort_holds_when_it_is_stored(lenient: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It had no baselines, so `--check` and `run --plan` refused it (V12)."""
+
+    def broken(*_: Any) -> Any:
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr(planning, "plan_forms", broken)
+    case = case_of(NETWORK)
+    assert any("plan of every form" in note for note in told(case))
+    plan = decode_plan(case.stored)
+    assert planning.faults_of_stored(plan, case.bound, case.core, read_profile("<drawn>", PROFILE)) == []
+    good(case)
 
 
 def staged(monkeypatch: pytest.MonkeyPatch, name: str, change: Callable[[Any], Any]) -> None:

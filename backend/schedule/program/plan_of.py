@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 
 from ...devices.writing import fingerprint
 from ...graph import traverse
-from ...graph.phases import Input, Output, ValueId
+from ...graph.phases import Input, Output, Print, ValueId
 from ..answer import Answer, Placed, Schedule, Shard, Transfer
 from ..constraints import devices_named
 from ..facts.regions import regions_of
@@ -76,6 +76,7 @@ class _Writer:
     pieces: list[Piece] = field(default_factory=list)
     on: dict[tuple[int, int], list[Piece]] = field(default_factory=lambda: defaultdict(list))
     frees: dict[tuple[int, int], list[FreeStep]] = field(default_factory=lambda: defaultdict(list))
+    brought_in: frozenset[ValueId] = frozenset()
 
     # ------------------------------------------------------------------------------ the plan
 
@@ -113,7 +114,7 @@ class _Writer:
                 answer.proof,
                 answer.baselines,
             ),
-            directives=tuple(dict.fromkeys(d.line.text for d in problem.directives)),
+            directives=tuple(dict.fromkeys(d.line.text for d in problem.directives if d.line.number)),
             speculated=tuple(graph.phases[p].id for p in answer.speculated),
             spread=spread,
             regions=regions_of(graph, {one.phase for one in spread}),
@@ -132,6 +133,7 @@ class _Writer:
     def sub_plan(self) -> SubPlan:
         problem = self.program.problem
         self.names = problem.device_names()
+        self.brought_in = frozenset(phase.result for phase in self.program.bound.graph.phases if isinstance(phase, Input))
         self.made = {(shard.phase, int(shard.device)): shard for shard in self.schedule.shards}
         self.boxes = Boxes(self.program, self.schedule.shards)
         self.make_pieces()
@@ -195,7 +197,10 @@ class _Writer:
         if piece.partial:
             combine = self.program.problem.phases[piece.phase].combine
             return 0 if combine is None else combine.bytes
-        values = traverse.results(self.program.bound.graph.phases[piece.phase])
+        phase = self.program.bound.graph.phases[piece.phase]
+        if isinstance(phase, Print | Output) and phase.arg in self.brought_in:
+            return self.bytes(phase.arg, None)  # an input is the caller's: what leaves the run is a copy
+        values = traverse.results(phase)
         return sum(self.bytes(value, box) for value, box in zip(values, piece.boxes, strict=True))
 
     def bytes(self, value: ValueId, box: Box | None) -> int:
@@ -266,10 +271,15 @@ class _Writer:
         return False
 
     def free_pieces(self) -> None:
+        """What came to a device twice, once to be sent on, is let go of once, after the last use of either."""
+        same: dict[tuple[object, ...], list[Piece]] = defaultdict(list)
         for piece in self.pieces:
-            values = traverse.results(self.program.phases[piece.phase])
-            if piece.kept or not values or not (piece.used or piece.sent):
+            same[piece.device, piece.phase, piece.partial, piece.boxes].append(piece)
+        for pieces in same.values():
+            values = traverse.results(self.program.phases[pieces[0].phase])
+            if not values or any(piece.kept or not (piece.used or piece.sent) for piece in pieces):
                 continue
+            piece = max(pieces, key=lambda one: (one.last is not None, one.last or (0, 0), one.there))
             if piece.partial and piece.last is None and not piece.sent:
                 continue  # the combine lets go of it
             where = DeviceId(self.names[piece.device])
@@ -277,8 +287,8 @@ class _Writer:
             own = self.sync.queues[at[0]].device
             device = None if own is not None and self.names[own] == where else where
             for box in dict.fromkeys(piece.boxes):
-                same = tuple(v for v, b in zip(values, piece.boxes, strict=True) if b == box)
-                self.frees[at].append(FreeStep(same, box, device))
+                own_values = tuple(v for v, b in zip(values, piece.boxes, strict=True) if b == box)
+                self.frees[at].append(FreeStep(own_values, box, device))
 
     # ------------------------------------------------------------------------------ queues
 

@@ -21,7 +21,7 @@ from ...devices.writing import fingerprint
 from ...graph.arms import branches_of
 from ...graph.bind import BoundGraph
 from ...graph.phases import Input, Output, PhaseId, Print
-from ..answer import Answer, Conflict, Proof, Status
+from ..answer import Answer, Baseline, Conflict, Proof, Status
 from ..facts.stores import lying_in
 from ..files.directive_reader import Named, Scope
 from ..files.directives import resolve
@@ -169,11 +169,14 @@ def _every_form(bound: BoundGraph, former: Callable[[BoundGraph], ProgramProblem
 
 
 def _without_search(program: ProgramProblem) -> Formed:
-    """The best baseline, of which no bound is known."""
+    """The best baseline, in whole shards, of which no bound is known."""
+    program = replace(program, problem=replace(program.problem, chunks=1))
     costs = Costs(Timer(program.problem))
-    schedules = [one.schedule for one in baselines(costs) if one.schedule is not None]
+    compared = baselines(costs)
+    schedules = [one.schedule for one in compared if one.schedule is not None]
     schedule = min(schedules, key=lambda one: one.makespan)
-    return Formed(program, Answer(Status.GAP, schedule, 0, values(program.problem, schedule), Proof("none", 0)))
+    said = tuple(Baseline(one.name, one.ticks) for one in compared)
+    return Formed(program, Answer(Status.GAP, schedule, 0, values(program.problem, schedule), Proof("none", 0), said))
 
 
 def _planned(
@@ -296,7 +299,7 @@ def _without_plan(answer: Answer, core: Core, program: ProgramProblem) -> Reject
     tick_ns = program.problem.tick_ns
     if answer.status is Status.ABORTED or answer.conflict is None:
         message, hint = "the planner was stopped before it had a plan", "search longer with `--budget SECONDS`"
-        if program.problem.directives:
+        if any(directive.line.number for directive in program.problem.directives):
             message = "no plan that obeys all directives was found within the budget, nor a proof that there is none"
             hint += ", or ask for less"
         notes: tuple[str, ...] = (hint,)

@@ -34,7 +34,7 @@ from ..facts.workspace import Numbers, rounded
 from ..machines import to_devices
 from ..plan.describe import op_name
 from ..plan.model import ALIGNMENT
-from ..problem import Combine, DeviceGroup, Edge, Objective, PhaseIndex, PhaseTask, Problem, Ticks
+from ..problem import Combine, DeviceGroup, Edge, Keep, Line, Objective, PhaseIndex, PhaseTask, Problem, Ticks
 from ..single.one_device import needed_within
 from .cuts import Axes, Cuts, Given, choose_cuts
 from .needs import Aligned, need_of
@@ -66,8 +66,9 @@ def problem_of(
     setting = _setting(profile, _tick_ns(bound, finest), given, Execution.FIRST)
     builder = _Builder(bound, cuts, setting, unaligned, together)
     problem = Problem(
-        setting.groups, setting.links, builder.tasks(), builder.edges(), (), tuple(objectives), tick_ns=setting.tick_ns,
-        memory_grain=ALIGNMENT, power_off_unused=profile.power_off_unused, chunks=1 if together else chunks,
+        setting.groups, setting.links, builder.tasks(), builder.edges(), builder.kept(), tuple(objectives),
+        tick_ns=setting.tick_ns, memory_grain=ALIGNMENT, power_off_unused=profile.power_off_unused,
+        chunks=1 if together else chunks,
     )  # fmt: skip
     return ProgramProblem(problem, bound, bound.graph.phases, cuts, profile, together)
 
@@ -229,6 +230,16 @@ class _Builder:
             parts = [size if names[device].home else 0 for device, _ in gang.mode]
         together = gang.together([rounded(part) for part in parts])
         return PhaseTask(name, ticks, gang.rows, None, size, together=together)
+
+    def kept(self) -> tuple[Keep, ...]:
+        """Inputs at home are the caller's, and stay to the end, as in a plan of one device."""
+        home = next(name for group in self.setting.groups if group.home for name in group.names())
+        names = task_names(self.bound)
+        return tuple(
+            Keep(Line(0, f"{names[place]} stays with its caller"), PhaseIndex(place), home)
+            for place, phase in enumerate(self.bound.graph.phases)
+            if isinstance(phase, Input) and phase.name not in self.bound.lies
+        )  # fmt: skip
 
     # ------------------------------------------------------------------------------ edges
 

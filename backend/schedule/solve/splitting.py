@@ -54,7 +54,7 @@ def _subject(costs: Costs) -> tuple[int, list[int]] | None:
     timer = costs.timer
     limits = timer.limits
     order = order_of(timer.before)
-    if order is None or timer.wants_copies or not limits.possible or not all(costs.allowed):
+    if order is None or timer.brought or not limits.possible or not all(costs.allowed):
         return None
     cut = [
         p for p, task in enumerate(timer.problem.phases)

@@ -51,6 +51,10 @@ class Prepared:
         self.ordered = any(self.limits.issued) or bool(self.limits.glued)
         """Directives speak of the order of queues, so gaps are not filled."""
         self.wants_copies = bool(self.limits.wanted or self.limits.replicated)
+        self.brought = frozenset(self.limits.replicated) | {
+            phase for phase, devices in self.limits.wanted.items() if self.limits.devices[phase] != frozenset(devices)
+        }
+        """Phases whose outputs directives may want elsewhere than where they are made; of others they say how long they stay."""
         self.tails = [0] * count
         """Ticks that certainly follow the end of a phase; whoever knows bounds may raise them, to stop layouts early."""
         self._ticks: dict[tuple[int, str, int], int | None] = {}

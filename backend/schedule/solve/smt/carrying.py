@@ -158,8 +158,7 @@ class Carrying(Vocabulary):
         return not shape.scattered[p] and all(edge.whole or not shape.split[edge.target] for edge in edges)
 
     def _copied(self, p: int) -> bool:
-        limits = self.shape.timer.limits
-        return p in limits.wanted or p in limits.replicated
+        return p in self.shape.timer.brought
 
     def _delivered(self, edge: int, maker: int, target: int, guard: tuple[str, ...], start: str) -> None:
         """`target` needs, under `guard`, what `maker` made: by a transfer that arrives before `start`."""

@@ -96,9 +96,8 @@ class Cuts:
                 for moment in encoding.combine_ends(p):
                     latest = makespan - heads.combine_tail[p] - moment.ticks
                     encoding.clause(*map(negation, moment.guards), f"(<= {moment.base} {latest})")
-        limits = encoding.shape.timer.limits
         for sent in encoding.sendings.values():
-            if sent.phase in limits.wanted or sent.phase in limits.replicated:
+            if sent.phase in encoding.shape.timer.brought:
                 for route in sent.routes:
                     moment = sent.busy_moments(route)
                     latest = makespan - moment.ticks - (route.hop.latency if route.hop is not None else 0)

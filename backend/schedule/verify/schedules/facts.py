@@ -51,7 +51,10 @@ class Facts:
         self.used = {int(shard.device) for shard in schedule.shards}
         self._both_ways: dict[str, bool] = {}
         self._meeting: dict[str, frozenset[int]] = {}
-        self.wanted = {d.phase for d in problem.directives if isinstance(d, Keep | Replicate)}
+        self.wanted = {
+            d.phase for d in problem.directives if isinstance(d, Keep | Replicate)
+            and not (isinstance(d, Keep) and problem.phases[d.phase].home and self.named(d.device) == {self.home})
+        }  # fmt: skip
 
     def _caps(self) -> list[int | None]:
         caps = [self.problem.devices[place].memory for place in self.group]

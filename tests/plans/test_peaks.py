@@ -1,0 +1,76 @@
+"""What a run by a plan of several devices holds at once is no more than the plan says, the caller's arrays included."""
+
+from __future__ import annotations
+
+import tracemalloc
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+from share import SEED, share
+
+import rho
+
+from .drawn import BLOCKS, block
+
+SLACK = 400_000
+"""Bytes of Python objects, printed texts and kernels."""
+CHAIN = "input x : f64[n]\na ← x+1\nb ← ⌽a×2\nc ← b-⌽b\nd ← c×⌽c\noutput d"
+TWO = "input x : f64[n]\ninput y : f64[n]\na ← x×y\nb ← ⌽a+y\noutput b\n+/a"
+PASSED = "input x : f64[n]\noutput x\n⌈/⌽x"
+LARGE = 400_000
+NAMED = {"chain": CHAIN, "two": TWO, "passed": PASSED}
+DEVICES = ("laptop", "workstation")
+
+
+@pytest.fixture(autouse=True)
+def compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RHO_KERNELS", "always")
+
+
+def taken(text: str, data: dict[str, np.ndarray], devices: str, folder: Path) -> tuple[int, int]:
+    """The bytes that a run from Python took at most, its inputs with them, and what its plan says of all devices together."""
+    (folder / "p.rho").write_text(text)
+    program = rho.load(folder / "p.rho")
+    plan = program.plan(devices, budget="fast", **data)
+    program.run(plan=plan.simulated(), **data)  # kernels are made
+    tracemalloc.start()
+    try:
+        result = program.run(plan=plan.simulated(), **data)
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert result is not None
+    return most + sum(array.nbytes for array in data.values()), sum(plan.memory.values())
+
+
+@pytest.mark.parametrize("devices", DEVICES)
+@pytest.mark.parametrize("name", NAMED)
+def test_what_the_caller_holds_is_planned_for(name: str, devices: str, tmp_path: Path) -> None:
+    """`x` was let go of in the plan alone: 166 MB were promised, and 230 held."""
+    names = [word for word in ("x", "y") if f"input {word} :" in NAMED[name]]
+    data = {word: np.random.default_rng(1).standard_normal(LARGE) for word in names}
+    held, said = taken(NAMED[name], data, devices, tmp_path)
+    assert held <= said + SLACK
+
+
+@pytest.mark.parametrize("seed", share(range(60), seed=11))
+def test_drawn_programs_hold_no_more_than_is_planned(seed: int, tmp_path: Path) -> None:
+    r = Random(SEED * 1_000_003 + seed)
+    text, shapes = block(r, r.choice([kind for kind in BLOCKS if kind != "transformer"]))
+    *before, last = text.split("\n")
+    text, large = "\n".join((*before, f"output r ← {last}")), dict(shapes)  # printed, it would be a text of any length
+    if "x" in shapes:
+        large["x"] = (max(shapes["x"][0], 200_000 // shapes["x"][1]), shapes["x"][1])
+    if "y" in large:
+        large["y"] = large["x"]
+    kind = np.float32 if "f32" in text else np.float64
+    data = {name: np.random.default_rng(seed).random(shape).astype(kind) for name, shape in large.items()}
+    devices = r.choice(DEVICES)
+    try:
+        held, said = taken(text, data, devices, tmp_path)
+    except rho.RhoError as error:
+        assert {one.code for one in error.diagnostics} <= {"SCH104", "SCH103", "E709"}, error
+        return
+    assert held <= said + SLACK, (seed, text, large, devices)
