@@ -82,7 +82,8 @@ def _print_usage_json(words: list[str], error: UsageError, console: Console) -> 
     from .cli.results import print_json
 
     notes = (error.hint,) if error.hint else ()
-    found = [diagnostic_json(Diagnostic(Code.USAGE, error.message, Span("", 0, 0), notes=notes), {})]
+    code = Code.USAGE if error.exit is Exit.USAGE else Code.E708
+    found = [diagnostic_json(Diagnostic(code, error.message, Span("", 0, 0), notes=notes), {})]
     results: dict[str, object] = {"values": [], "printed": []} if words[0] in ("run", "eval", "-c") else {}
     if words[0] == "check":
         results = {"version": 1, "files": [], "summary": {"errors": 1, "warnings": 0, "ms": 0.0}}
@@ -106,7 +107,7 @@ def _guarded(words: list[str], console: Console) -> Exit:
         if error.hint:
             console.note(f"  {error.hint}")
         _print_usage_json(words, error, console)
-        return Exit.USAGE
+        return error.exit
     except KeyboardInterrupt:
         console.note("interrupted")
         return Exit.INTERRUPTED

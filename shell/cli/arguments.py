@@ -11,6 +11,7 @@ from enum import Enum
 from math import inf
 
 from ...lang.records import dataclass
+from .exits import Exit
 
 
 class Takes(Enum):
@@ -49,10 +50,18 @@ class Option:
 class UsageError(Exception):
     """The command line is wrong (exit 2): `message` says how, `hint` what to type instead."""
 
+    exit: Exit = Exit.USAGE
+
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
+
+
+class NotWritten(UsageError):
+    """The command line is right, and a file of its results cannot be written (exit 1, as an output of a program)."""
+
+    exit = Exit.FAILED
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ...lang.replacing import replace_file
-from .arguments import Arguments, UsageError
+from .arguments import Arguments, NotWritten
 from .console import Console
 
 
@@ -32,21 +32,21 @@ def write_whole(path: Path, content: str | bytes) -> None:
 
 
 def rewrite(file: str | Path, text: str, what: str = "") -> None:
-    """Replace a text file; `what` is for the message.  UsageError: it cannot be written."""
+    """Replace a text file; `what` is for the message.  NotWritten."""
     try:
         write_whole(Path(file), text)
     except OSError as error:
-        raise UsageError(f"{what or f'`{file}`'} cannot be written: {error.strerror}") from error
+        raise NotWritten(f"{what or f'`{file}`'} cannot be written: {error.strerror}") from error
 
 
 def require_place(path: str, what: str) -> None:
-    """UsageError where a file cannot be written, before anything runs; `what` is for the message."""
+    """NotWritten where a file cannot be written, before anything runs; `what` is for the message."""
     if not os.path.isdir(os.path.dirname(os.path.realpath(path))) or os.path.isdir(path):
-        raise UsageError(f"{what} cannot be written", "its folder has to be there")
+        raise NotWritten(f"{what} cannot be written", "its folder has to be there")
 
 
 def give(arguments: Arguments, console: Console, text: str) -> None:
-    """A result: to the file of `-o`, else to standard output.  UsageError: the file cannot be written."""
+    """A result: to the file of `-o`, else to standard output.  NotWritten."""
     target = arguments.value("-o")
     if target is None:
         console.print(text.rstrip("\n"))

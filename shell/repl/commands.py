@@ -101,7 +101,7 @@ def answered(action: Callable[[], Exit], desk: Desk) -> Exit:
         return action()
     except UsageError as error:
         desk.console.note(f"{error.message}" + (f"\n  {error.hint}" if error.hint else ""))
-        return Exit.USAGE
+        return error.exit
     except RhoError as error:
         messages.show(desk.console, error.diagnostics, error.sources)
         return messages.exit_of(error)

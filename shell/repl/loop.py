@@ -124,7 +124,7 @@ def _serve(entries: Iterator[str], desk: Desk) -> Exit:
         after, code = handle(entry, desk)
         if after is After.LEAVE:
             break
-        if code is not Exit.OK and not desk.console.interactive and not entry.lstrip().startswith(")"):
+        if code is not Exit.OK and not desk.console.interactive:
             return code
     return Exit.OK
 

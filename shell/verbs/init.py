@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..cli.arguments import Arguments, UsageError
+from ..cli.arguments import Arguments, NotWritten, UsageError
 from ..cli.console import Console
 from ..cli.exits import Exit
 from ..cli.results import rewrite
@@ -68,7 +68,7 @@ def run(arguments: Arguments, console: Console) -> Exit:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(f"`{folder}` cannot be made: {error.strerror}") from error
+        raise NotWritten(f"`{folder}` cannot be made: {error.strerror}") from error
     for name, text in FILES.items():
         rewrite(folder / name, text)
     console.print(f"made {folder}: try `rho run {folder / 'main.rho'}` and `rho test {folder}`")

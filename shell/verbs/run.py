@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ...lang.diagnostics import Refused
 from ...lang.source import Source, Span
 from ...typechecker.elements import Kind
-from ..cli.arguments import Arguments, UsageError
+from ..cli.arguments import Arguments, NotWritten, UsageError
 from ..cli.console import Console, Volume
 from ..cli.exits import Exit
 from ..cli.overwriting import require_unread
@@ -152,7 +152,7 @@ def _make_folder(folder: str | None) -> None:
     try:
         os.makedirs(folder, exist_ok=True)
     except (OSError, ValueError) as error:
-        raise UsageError(f"--out-dir {folder}: the folder cannot be made ({getattr(error, 'strerror', None) or error})") from None
+        raise NotWritten(f"--out-dir {folder}: the folder cannot be made ({getattr(error, 'strerror', None) or error})") from None
 
 
 def _with_folder(request: Request, folder: str | None, session: Session, source: Source) -> Request:

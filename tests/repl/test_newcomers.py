@@ -40,7 +40,7 @@ def test_a_name_of_ones_own_is_a_name() -> None:
 
 def test_undo_takes_back_entries_one_by_one() -> None:
     code, out, err, workspace = session("x ← 1\nx ← 2\ny ← x\n)undo\n)undo\nx\n)undo\n)undo\n)undo\n")
-    assert (code, out) == (0, "1\n") and workspace.state.types == {}
+    assert (code, out) == (2, "1\n") and workspace.state.types == {}
     taken = [f"taken back: {text}" for text in ("y ← x", "x ← 2", "x", "x ← 1")]
     assert err.splitlines() == [*taken, "there is nothing to take back"]
 

@@ -122,7 +122,7 @@ def test_a_full_disk_leaves_the_saved_session(table: Table, enter: Enter, tmp_pa
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) // 2, limit[1]))  # as a disk with that much room
     try:
-        assert perform(")save s", table.desk)[1] is Exit.USAGE
+        assert perform(")save s", table.desk)[1] is Exit.FAILED
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limit)
         signal.signal(signal.SIGXFSZ, handler)

@@ -53,7 +53,7 @@ def test_no_trace_of_a_run_that_failed(tmp_path: Path, monkeypatch: pytest.Monke
     assert rho("run", "p.rho", "--trace", "t.json").code == 1
     assert not (tmp_path / "t.json").exists()
     ran = rho("run", "p.rho", "--trace", "no/such/t.json")
-    assert ran.code == 2 and "folder" in ran.err
+    assert ran.code == 1 and "folder" in ran.err
 
 
 def test_many_executions_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
