@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from functools import cache, cached_property
+from functools import cache
 from itertools import pairwise
 
 from . import program_tree, tree
@@ -22,6 +22,7 @@ from .diagnostics import Diagnostic
 from .lexer import NAME, TokenKind
 from .limits import MAXIMUM_CHARACTERS, ensure_recursion_headroom
 from .problems import Problem
+from .properties import cached_property
 from .records import dataclass
 from .remembered import Statements
 from .resolution.classes import is_assignment

@@ -17,6 +17,8 @@ import stat
 from collections.abc import Callable, Collection
 from typing import Final
 
+from .forking import in_children
+
 try:
     import fcntl
 except ImportError:  # Windows removes no file that is open
@@ -35,8 +37,7 @@ _CREATE = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | ge
 OPEN: Final = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 _live: set[str] = set()
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_live.clear)  # the parent's are not the child's to remove
+in_children(_live.clear)  # the parent's are not the child's to remove
 
 
 def token() -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import field
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ..lang.diagnostics import Diagnostic
+from ..lang.properties import cached_property
 from ..lang.records import dataclass
 from ..lang.source import Source
 from .core_blocks import Core

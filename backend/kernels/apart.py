@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import IO, Final, TypeVar
 
+from ...lang.forking import in_children
 from . import llvm_leaf
 from .llvm_leaf import Unsupported
 from .one_thread import OneThread
@@ -49,8 +50,7 @@ class _State:
 
 
 _state: Final = _State()
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_state.forget)
+in_children(_state.forget)
 
 
 @contextlib.contextmanager

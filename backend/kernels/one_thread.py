@@ -9,7 +9,6 @@ Neighbours: `llvm_leaf` (whose library takes one lock for every call), `shell.re
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from functools import wraps
 from queue import SimpleQueue
 from typing import Any, ParamSpec, TypeVar
 
+from ...lang.forking import in_children
 from ...lang.listening import acquire
 
 _P = ParamSpec("_P")
@@ -39,8 +39,7 @@ class OneThread:
     def __init__(self, name: str) -> None:
         self._name = name
         self._forget()
-        if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=self._forget)
+        in_children(self._forget)
 
     def _forget(self) -> None:
         self._thread: threading.Thread | None = None

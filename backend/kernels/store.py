@@ -11,12 +11,11 @@ Neighbours: `llvm_leaf` (makes and links objects), `apart` (makes them in anothe
 from __future__ import annotations
 
 import contextlib
-import os
-import threading
 from dataclasses import dataclass
 from time import perf_counter_ns
 from typing import Final, Protocol
 
+from ...lang import forking
 from ...lang.user_cache import Cache
 from . import apart, dumping, llvm_leaf
 
@@ -48,9 +47,8 @@ class Made:
 
 made: Final = Made()
 _addresses: dict[Code, int | None] = {}
-_lock = threading.Lock()
-if hasattr(os, "register_at_fork"):  # a child must not find LLVM in the middle of something
-    os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
+_lock = forking.lock()
+"""A child must not find LLVM in the middle of something."""
 
 
 def address_of(kernel: Code) -> int | None:

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import threading
 import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -22,6 +21,8 @@ from functools import cache
 from typing import Any, Final
 
 import numpy as np
+
+from ...lang import forking
 
 PRODUCTS: Final = ("sgemm", "dgemm", "cgemm", "zgemm")
 _AFFIXES: Final = (("scipy_", "64_"), ("", "64_"))
@@ -110,7 +111,7 @@ def alone(*ignored: object) -> _Alone:
     return _Alone()
 
 
-_lock = threading.RLock()
+_lock = forking.lock()
 _held: set[weakref.ref[_Alone]] = set()
 """Also of one whose end an interrupt cut short: it is dead, and the next to end puts its number of threads back."""
 _before = 1
@@ -146,8 +147,6 @@ def _after_fork() -> None:
     if found is not None and _before > 1:
         found.set_threads(_before)
     _held.clear()
-    _lock.release()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_after_fork)
+forking.in_children(_after_fork)

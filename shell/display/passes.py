@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Final
 
 from ...backend.devices.cost import step_ns
@@ -26,6 +25,7 @@ from ...backend.schedule.streams.passes import Flow, demand
 from ...backend.schedule.streams.planning import tiles_of
 from ...backend.schedule.streams.scratch import Scratch
 from ...backend.schedule.streams.tiles import tile_of
+from ...lang.properties import cached_property
 from ...lang.source import Source
 from ...typechecker.check import check
 

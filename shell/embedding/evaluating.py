@@ -8,13 +8,13 @@ Neighbours: `shell.session` (checks, loads, runs), `backend.run.prepared` (runs 
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from itertools import takewhile
 from typing import Any, Final, TypeAlias
 
 from ...backend.run.cpu.kinds import NumArray
 from ...backend.run.prepared import Runs
+from ...lang import forking
 from ...lang.diagnostics import RhoError
 from ...lang.source import Source
 from ...typechecker.core import Print
@@ -54,7 +54,7 @@ class _Planned:
 
 _Kept: TypeAlias = "_Constant | _Planned"
 _kept: dict[tuple[Session, str], _Kept] = {}
-_lock = threading.Lock()
+_lock = forking.lock()
 _SESSION: Final = Session()
 
 

@@ -8,7 +8,6 @@ Neighbours: `arrays`, `backend.run.prepared`, `shell.session`.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
@@ -21,6 +20,7 @@ from ...backend.run.native.program import OTHER
 from ...backend.run.prepared import Links, PreparedPlan, Runs, no_call
 from ...backend.run.values import NUMPY_NAMES
 from ...backend.schedule.single.one_device import HOME
+from ...lang import forking
 from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, Rejected, RhoError
 from ...lang.source import Source, Span
@@ -33,6 +33,7 @@ from .own_text import FUNCTION, LEFT, NAMED, RESULT, RIGHT, OwnText
 from .showing import E, showing
 
 MOST_KEPT: Final = 256
+_PREPARED: Final = forking.lock()
 """Combinations of argument types that one function keeps prepared; the oldest goes first."""
 _NAME: Final = "<rho.compile>"
 _CALLED: Final = ("the argument", "the left argument", "the right argument")
@@ -73,7 +74,6 @@ class Function:
         self.text = text
         self._session = session
         self._drops_left = drops_left
-        self._lock = threading.Lock()
         self._ready: dict[Key, _Ready] = {}
         self._latest: Callable[..., Any] = no_call
         self._sources: Mapping[str, Source] = {}
@@ -126,7 +126,7 @@ class Function:
     def _prepared(self, key: Key, arrays: list[np.ndarray[Any, Any]]) -> _Ready:
         types = tuple((as_array(array, _CALLED[len(arrays) - 1 + place])[1], array.shape) for place, array in enumerate(arrays))
         made = self._prepare(types)
-        with self._lock:
+        with _PREPARED:
             found = self._ready.setdefault(key, made)
             while len(self._ready) > MOST_KEPT:
                 del self._ready[next(iter(self._ready))]

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
@@ -19,6 +18,7 @@ from ...backend.run.files.reading import located
 from ...backend.schedule.single.one_device import HOME
 from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, Refused, RunFailed
+from ...lang.properties import cached_property
 from ...lang.source import Span
 from ...typechecker.core_blocks import CoreInput
 from ...typechecker.display import show_type

@@ -8,10 +8,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ...lang.numerals import natural
+from ...lang.properties import cached_property
 from ..cli.arguments import Arguments, UsageError
 from ..cli.ending import is_command
 

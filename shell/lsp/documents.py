@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any, TypeVar
 
 from ...lang import habits_told
 from ...lang.codes import Code
 from ...lang.diagnostics import Diagnostic, RhoError
 from ...lang.parser import parse
+from ...lang.properties import cached_property
 from ...lang.resolution.symbols import Index
 from ...lang.source import Source, Span
 from ...typechecker.incremental import Checker

@@ -16,8 +16,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
-from threading import Lock
 from typing import TYPE_CHECKING, Any
+
+from ...lang.forking import in_children, lock
 
 if TYPE_CHECKING:
     from subprocess import Popen
@@ -71,8 +72,18 @@ class _Process:
 
     def __init__(self) -> None:
         self._running: Popen[str] | None = None
-        self._lock = Lock()
+        self._lock = lock()
         self.deaths = 0
+        in_children(self._forget)
+
+    def _forget(self) -> None:
+        """It is the parent's, whose answers a child would take that read from the same pipe."""
+        running, self._running = self._running, None
+        if running is not None:
+            running.returncode = 0  # nor is it the child's to wait for
+            for stream in (running.stdin, running.stdout):
+                if stream is not None:
+                    stream.close()
 
     def ask(self, question: dict[str, Any]) -> dict[str, Any] | None:
         """The answer's line; None if there is none."""

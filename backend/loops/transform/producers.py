@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import cached_property
 from itertools import takewhile
 from typing import TypeAlias
 
+from ....lang.properties import cached_property
 from ....lang.records import dataclass
 from ....typechecker.elements import Kind
 from ..affine import Facts

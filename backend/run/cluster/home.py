@@ -13,9 +13,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from functools import cached_property
 from typing import Any, Final, TypeAlias
 
+from ....lang.properties import cached_property
 from ...devices.profile import Profile
 from ...devices.tables import Table
 from ...graph import BoundGraph

@@ -20,13 +20,13 @@ import re
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import chain
 from operator import itemgetter
 from typing import Any, Final
 
 from ....lang.codes import Code
 from ....lang.primitives import nearest
+from ....lang.properties import cached_property
 from ....lang.reading_clauses import AS_WRITTEN, Form
 from ....typechecker.elements import Kind
 from .advice import for_line

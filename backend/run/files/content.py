@@ -8,11 +8,11 @@ from __future__ import annotations
 import io
 import os
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, BinaryIO, cast
 from urllib.parse import urlsplit
 
 from ....lang.opening import open_regular
+from ....lang.properties import cached_property
 from ....lang.urls import is_url
 
 if TYPE_CHECKING:

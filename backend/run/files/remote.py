@@ -10,7 +10,6 @@ The one module that knows fsspec and aiohttp.  Neighbours: `content` (opens URLs
 from __future__ import annotations
 
 import io
-import threading
 from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ from hashlib import sha256
 from typing import Any, Final
 from urllib.parse import urljoin
 
+from ....lang import forking
 from ....lang.codes import Code
 from ....lang.listening import ended
 from ....lang.urls import normal
@@ -163,9 +163,14 @@ class _Parts:
     do, each its own part.  With many parts each is shorter: none goes before it is used."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = forking.lock()
         self._parts: list[tuple[tuple[str, str], _Part]] = []
         """The latest last, and of which version of which URL."""
+        forking.in_children(self._forget_unfetched)
+
+    def _forget_unfetched(self) -> None:
+        """Who fetches them is a thread of the parent."""
+        self._parts = [(of, part) for of, part in self._parts if part.bytes.done()]
 
     def at(self, key: tuple[str, str], at: int, count: int, size: int) -> tuple[_Part, bool]:
         """The part that has a byte, and whether the caller has to fetch it; `count` bytes are asked for."""

@@ -13,13 +13,13 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass, replace
-from functools import cached_property
 from hashlib import sha256
 from typing import Any, Final, TypeAlias
 
 from ....lang.certain import certain
 from ....lang.diagnostics import Refused, RunFailed
 from ....lang.opening import open_regular
+from ....lang.properties import cached_property
 from ....lang.reading_clauses import AS_WRITTEN, Form, Reading
 from ....lang.source import Span
 from ....lang.urls import is_url

@@ -12,7 +12,6 @@ Neighbours: `host` (what it is given), `words` (the operations), `cpu.launching`
 from __future__ import annotations
 
 import ctypes
-import os
 import platform
 import threading
 from collections.abc import Callable, Sequence
@@ -20,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from ....lang import forking
 from ....lang.opening import read_text
 from ...kernels import llvm_leaf
 from ...kernels.store import address_of
@@ -68,9 +68,9 @@ class Native:
         self._alone = ctypes.CFUNCTYPE(ctypes.c_void_p)(host.alone)
         self._method = _Method(b"call", host.call, _FAST_CALL, None)
         self._new_function = of_python("PyCFunction_NewEx", ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
-        self._lock = threading.Lock()
+        self._lock = forking.lock()
         self._renew()
-        os.register_at_fork(before=self._lock.acquire, after_in_parent=self._lock.release, after_in_child=self._forked)
+        forking.in_children(self._renew)
 
     def function(self, words: Any, keep: Sequence[object]) -> Callable[..., Any]:
         """A Python function that runs the call of these words; it holds what their addresses mean."""
@@ -100,10 +100,6 @@ class Native:
         if not self._pool:
             raise MemoryError
 
-    def _forked(self) -> None:
-        self._renew()
-        self._lock.release()
-
 
 class _Method(ctypes.Structure):
     """Python's `PyMethodDef`."""
@@ -120,7 +116,7 @@ def native() -> Native | None:
     return _made[0]
 
 
-_making = threading.Lock()
+_making = forking.lock()
 _made: list[Native | None] = []
 
 

@@ -21,9 +21,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import Final
 
+from ....lang.properties import cached_property
 from ..timeline.orders import order_of
 from .costs import Costs
 from .filling import least

@@ -6,9 +6,9 @@ All arithmetic is `timing.Timer`'s, so that the exact search and the heuristics 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import NamedTuple
 
+from .....lang.properties import cached_property
 from ...problem import Problem
 from ...timeline.expand import Maker, makers_of, needs_of
 from ...timeline.orders import order_of
