@@ -1,9 +1,10 @@
 """Tests keep no verdicts in the user's cache, and their kernels in a folder of the session, which workers of pytest-xdist and
 processes that tests start share.  What they draw follows from the commit (`share`, hypothesis too).
 
-A stage of a planner that fails is left out for users and an error here (RHO_STAGES).  The large tables (HALVED) are half of what
-tests take: the gate draws half of their cases (`share.is_drawn`).  Processes that tests start find their modules
-compiled (`__pycache__`), whatever the shell that started the tests says: reading them costs a third of compiling them."""
+A stage of a planner that fails is left out for users and an error here (RHO_STAGES).  Large tables (TABLES) and tests that take
+long (LONG) are most of what tests take: a run draws a part of them, and all with RHO_SHARE=1 (`.ci/nightly`) and of a test that
+is named.  Processes that tests start find their modules compiled (`__pycache__`), whatever the shell that started the tests
+says: reading them costs a third of compiling them."""
 
 import atexit
 import os
@@ -35,10 +36,36 @@ settings.load_profile("gate")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in background jobs of a shell; tests interrupt themselves
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-HALVED = (
-    "tests/kernels/", "tests/backend/", "tests/loops/", "tests/graph/", "tests/streams/", "tests/lsp/test_robust.py",
-    "tests/shell/test_simulated_examples.py", "tests/plans/test_stages.py", "tests/typechecker/test_rules_values.py",
+PART = 4
+TABLES = tuple(f"tests/{room}/" for room in (
+    "kernels", "backend", "loops", "graph", "streams", "lsp", "shell", "typechecker", "schedule", "plans", "calls", "cluster",
+    "examples", "repl",
+))  # fmt: skip
+"""Rooms whose parametrised tests are tables of alike cases: a run draws one in `PART`."""
+LONG = (
+    "tests/interrupts/", "tests/faults/", "tests/soak/", "tests/streams/", "tests/cluster/", "tests/jupyter/", "tests/native/",
+    "tests/shell/test_urls.py", "tests/shell/test_documented_commands.py", "tests/shell/test_fronts.py",
+    "tests/shell/test_devices_of_programs.py", "tests/backend/test_memory.py", "tests/backend/test_resident.py",
+    "tests/kernels/test_linked_library.py", "tests/kernels/test_registers.py", "tests/kernels/test_guarded.py",
+    "tests/schedule/test_large.py", "tests/schedule/test_fewer_devices.py", "tests/typechecker/test_large_programs.py",
 )  # fmt: skip
+"""Where a test takes seconds of processors, as it starts processes or plans for long: a run draws one in `PART` of them."""
+QUICK = 6
+"""With `--quick` a run draws one in so many of the tests of every room."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--quick", action="store_true", help=f"one in {QUICK} of the tests of every room, others at every commit")
+
+
+def is_in_run(item: pytest.Item, quick: bool) -> bool:
+    """Is a test in this run?  Random programs (`seed`) and nets that call `share` are drawn there."""
+    name = item.nodeid
+    if quick and not is_drawn(f"quick {name}", QUICK):
+        return False
+    parameters = item.callspec.params if hasattr(item, "callspec") else {}
+    is_case = parameters and "seed" not in parameters and name.startswith(TABLES)
+    return is_drawn(name, PART) if is_case or name.startswith(LONG) else True
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -67,9 +94,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if isinstance(item, pytest.Function) and is_hypothesis_test(item.function):
             seed(SEED)(item.function)
-    named = any("::" in argument for argument in config.args)  # who names a test wants it
-    tables = [item for item in items if not named and item.nodeid.startswith(HALVED) and hasattr(item, "callspec")]
-    left = [item for item in tables if "seed" not in item.callspec.params]  # of random programs, `seeds` draws a share
-    dropped = {item.nodeid for item in left if not is_drawn(item.nodeid)}
-    config.hook.pytest_deselected(items=[item for item in items if item.nodeid in dropped])
-    items[:] = [item for item in items if item.nodeid not in dropped]
+    if any("::" in argument for argument in config.args):  # who names a test wants it
+        return
+    quick = config.getoption("--quick")
+    drawn = {item.nodeid for item in items if is_in_run(item, quick)}
+    config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in drawn])
+    items[:] = [item for item in items if item.nodeid in drawn]

@@ -71,3 +71,21 @@ def test_a_failing_draw_is_run_again_by_the_command_that_it_prints(tmp_path: Pat
     sought = [run(*tests, "test_failing.py::test_sought", cwd=tmp_path, RHO_SEED=number) for number in ("8", "8", "9")]
     drew = [[line for line in text.splitlines() if line.startswith("drew")] for text in sought]
     assert drew[0] == drew[1] != drew[2]
+
+
+MANY = """
+import pytest
+
+@pytest.mark.parametrize("case", range(90))
+def test_many(case):
+    pass
+"""
+
+
+def test_a_quick_run_takes_others_each_time(tmp_path: Path) -> None:
+    (tmp_path / "test_many.py").write_text(MANY)
+    tests = ("-m", "pytest", "-p", "conftest", "-p", "no:cacheprovider", "-n0", "--rootdir", ".", "-c", os.devnull, "--co")
+    quick = [run(*tests, "-q", "--quick", "test_many.py", cwd=tmp_path, RHO_SEED=seed).count("::") for seed in ("1", "2")]
+    assert all(5 <= count <= 30 for count in quick)
+    assert run(*tests, "-q", "test_many.py", cwd=tmp_path).count("::") == 90
+    assert run(*tests, "-q", "--quick", "test_many.py", cwd=tmp_path, RHO_SHARE="1").count("::") == 90

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from share import drawing
 
-from .running import MODES, by_plan, by_reference, core_of
+from rho.tests.harness.tiers import MODES, accepted, arrays, by_reference, outcome
 
 PROGRAMS = ("×/x", "×⌿x", "×/,x", "×\\x", "×⍀x", "{×/⍵}⍤1⊢x", "3×/x", "+/×/x×1.0", "3 ×⌸ (3|⍳n ⋄ x)", "×/|x", "×\\⍉x")
 SHAPES = ((1, 1), (4, 3), (3, 70), (70, 3), (2, 300), (0, 3), (3, 0))
@@ -50,25 +50,25 @@ def products_of(text: str, x: np.ndarray) -> list[np.ndarray]:
 def test_a_product_of_finite_items_is_a_number(text: str, special: bool) -> None:
     random = np.random.default_rng(drawing(text, special).getrandbits(32))
     for name, dtype in (("f64", np.float64), ("f32", np.float32)):
-        core = core_of(f"input x : {name}[n m]\nn ← ≢x\noutput r ← {text}")
+        core = accepted(f"input x : {name}[n m]\nn ← ≢x\noutput r ← {text}")
         for shape in [*SHAPES, random.choice(LONG)]:
             if text == "3×/x" and shape[1] < 3:
                 continue
             x = drawn(random, shape, dtype, special)
-            (expected,) = by_reference(core, {"x": x})
+            (expected,) = arrays(by_reference(core, {"x": x}))
             factors = products_of(text, x)
             assert len(factors) in (0, expected.size)
             for result, items in zip(expected.reshape(-1), factors, strict=False):
                 assert not (np.isnan(result) and np.isfinite(items).all()), (text, shape, items)
             for mode in MODES:
                 for _ in range(2):
-                    (result,) = by_plan(core, {"x": x}, mode)
+                    (result,) = arrays(outcome(core, {"x": x}, mode))
                     np.testing.assert_array_equal(result, expected, err_msg=f"{text} {shape} {mode}", strict=True)
 
 
 def test_an_infinite_item_times_zero_is_nan() -> None:
-    core = core_of("input x : f64[n]\noutput r ← ×/x\noutput s ← ×\\x")
+    core = accepted("input x : f64[n]\noutput r ← ×/x\noutput s ← ×\\x")
     for mode in MODES:
-        product, running = by_plan(core, {"x": np.array([1e200, 1e200, 0.0, np.inf, 2.0])}, mode)
+        product, running = arrays(outcome(core, {"x": np.array([1e200, 1e200, 0.0, np.inf, 2.0])}, mode))
         assert np.isnan(product)
         np.testing.assert_array_equal(running, [1e200, np.inf, 0.0, np.nan, np.nan])

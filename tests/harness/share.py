@@ -52,9 +52,9 @@ def drawing(*names: object) -> random.Random:
     return random.Random(f"{SEED} {' '.join(map(str, names))}")
 
 
-def is_drawn(name: str) -> bool:
-    """Is a case of a large table, told by its name, in this run?  Half of them are; all with `RHO_SHARE=1`."""
-    return SHARE >= 1.0 or zlib.crc32(f"{SEED} {name}".encode()) % 2 == 0
+def is_drawn(name: str, part: int = 2) -> bool:
+    """Is a case of a large table, told by its name, in this run?  One in `part` of them is; all with `RHO_SHARE=1`."""
+    return SHARE >= 1.0 or zlib.crc32(f"{SEED} {name}".encode()) % part == 0
 
 
 def half(cases: Iterable[Case], of: str) -> list[Case]:

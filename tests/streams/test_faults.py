@@ -148,7 +148,7 @@ def test_a_check_that_fails_in_a_later_tile(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("input x : f64[n] where n ≥ 8\ng ← ⍋x∘.+0 1\noutput g", "`⍋` needs all of its argument at once"),
+        ("input x : f64[n] where n ≥ 8\ng ← ⍋x∘.+0 1\noutput g", "`⍋` (line 2) needs all of its argument at once"),
         ("input x : f64[n] where n ≥ 8\ny ← (2×x)[⍋x]\noutput y", "needs all of its argument at once"),
         ("input x : f64[n] where n ≥ 8\nx", "needs all of its argument at once"),
         ("input x : f64[n] where n ≥ 8\n{⍵+(+/x-⍵)÷≢x}⍣(9 ⋄ {1e¯9>|⍺-⍵}) ⊢ 0.0", "is known only when it runs"),
