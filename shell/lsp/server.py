@@ -16,6 +16,8 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from lsprotocol import types as lsp
+from lsprotocol.validators import UINTEGER_MAX_VALUE
+from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
@@ -31,6 +33,8 @@ PAUSE = 0.003
 IDLE = 2.0
 """Seconds without a check after which there is time to `rest`."""
 
+_POSITION = {"line", "character"}
+
 COLLECT = (1_000_000, 20, 1_000)
 """So seldom that a keystroke waits for it only after some hundred without a rest."""
 
@@ -38,7 +42,19 @@ _T = TypeVar("_T")
 
 
 class Protocol(LanguageServerProtocol):
-    """Leaves the texts of documents to our handlers."""
+    """Leaves the texts of documents to our handlers.  Positions outside of what the protocol allows mean the nearest inside; what
+    is no request by it is answered by an error."""
+
+    def structure_message(self, data: dict[str, Any]) -> Any:
+        """Of every object of a message that is read, the innermost first."""
+        if "jsonrpc" not in data:
+            return _within(data)
+        try:
+            return super().structure_message(data)
+        except JsonRpcException as error:
+            if "id" in data and "method" in data:
+                self._send_response(data["id"], error=error.to_response_error())
+            raise
 
     @lsp_method(lsp.TEXT_DOCUMENT_DID_OPEN)
     def lsp_text_document__did_open(self, params: lsp.DidOpenTextDocumentParams) -> Any:
@@ -51,6 +67,13 @@ class Protocol(LanguageServerProtocol):
     @lsp_method(lsp.TEXT_DOCUMENT_DID_CLOSE)
     def lsp_text_document__did_close(self, params: lsp.DidCloseTextDocumentParams) -> Any:
         yield self.fm.features[lsp.TEXT_DOCUMENT_DID_CLOSE], (params,), None
+
+
+def _within(data: dict[str, Any]) -> dict[str, Any]:
+    """A position with whole numbers from 0 to what the protocol allows; any other object as it is."""
+    if not data.keys() >= _POSITION or not all(type(data[name]) is int for name in _POSITION):
+        return data
+    return data | {name: min(max(data[name], 0), UINTEGER_MAX_VALUE) for name in _POSITION}
 
 
 class RhoServer(LanguageServer):
