@@ -136,8 +136,8 @@ def search_text(found: Found | None) -> str:
     best, bound = schedule.makespan, found.bound
     if not bound:
         return f"planning · best {best:,} ticks"
-    gap = "optimal" if best <= bound else f"gap {(best - bound) / bound:.2%}".replace("%", " %")
-    return f"planning · best {best:,} ticks, at least {bound:,}: {gap}"
+    gap = "met" if best <= bound else f"gap {(best - bound) / bound:.2%}".replace("%", " %")
+    return f"planning · best {best:,} ticks, bound {bound:,}: {gap}"
 
 
 # ----------------------------------------------------------------------------------------- running

@@ -97,9 +97,11 @@ class Plan:
         return queues_text(self.stored)
 
     def __repr__(self) -> str:
+        from ...backend.schedule.plan.space_text import has_other_axes
         from ..display.durations import duration
 
-        return f"<rho plan: {duration(self.seconds * 1e9)} on {len(self.devices)} devices, {self.status}>"
+        status = self.status + (" along these axes" if self.status and has_other_axes(self.stored) else "")
+        return f"<rho plan: {duration(self.seconds * 1e9)} on {len(self.devices)} devices, {status}>"
 
     def picture(self, format: str = "svg") -> str:
         """The text of a picture: svg, html, dot, trace (for Perfetto) or gantt.  ValueError: another format."""

@@ -35,6 +35,9 @@ BRANCH = ("input b : f64[]\ninput x : f64[n]\nz ← {b>0: x+1 ⋄ x×2}⍬\noutp
 INNER = ("input x : f64[n m]\n{+/{⍵×0.5}⍣3 ⊢ ⍵}⍤1 ⊢ x\n{⍵>0.5: ⍵÷2 ⋄ ⍵+1}¨x", {"x": (6, 4)})
 SOFTMAX = ("input x : f64[n d] where d ≥ 1\ne ← *x-⌈/x\ne÷+/e", {"x": (40, 30)})
 
+SORTED = ("input x : f64[n]\ny ← x[⍋x]\noutput y\n+/y", {"x": (30_000,)})
+TABLE = ("input x : f64[n m] where n ≥ 1\na ← 7○x×1.5\nb ← +⍀a\noutput c ← ⌈⌿b", {"x": (600, 500)})
+
 PROGRAMS: dict[str, tuple[tuple[str, Shapes], str | None, tuple[Objective, ...]]] = {
     "sums": (SUMS, "workstation", ()),
     "pair": (PAIR, "workstation", ()),
@@ -44,6 +47,8 @@ PROGRAMS: dict[str, tuple[tuple[str, Shapes], str | None, tuple[Objective, ...]]
     "branch": (BRANCH, "workstation", ()),
     "inner": (INNER, "laptop", ()),
     "alone": (SOFTMAX, None, ()),
+    "sorted": (SORTED, "workstation", ()),
+    "table": (TABLE, "workstation", ()),
 }
 
 

@@ -9,11 +9,16 @@ product itself declares advisory, with the reason: it says less than was known, 
 from __future__ import annotations
 
 from dataclasses import replace
+from random import Random
 
+import numpy as np
 import pytest
 from following import followed
-from share import SHARE, share
+from share import SEED, SHARE, share
 
+from rho.backend.graph.phases import Input
+from rho.backend.run.cpu import CpuBackend
+from rho.backend.run.executor import execute_plan
 from rho.backend.schedule.answer import Answer, Proof, Status
 from rho.backend.schedule.plan.model import (
     CellsStep,
@@ -39,7 +44,7 @@ from rho.backend.schedule.verify.schedules import ADVISORY, Rule, Standing, stan
 
 from .answers import PROBLEMS, Claim, case
 from .forging import HUGE, fields_in, forgeries, places_of, put
-from .stored import PROGRAMS, faults, stored
+from .stored import PROGRAMS, Stored, faults, stored
 
 STEPS = 3_000_000
 
@@ -237,21 +242,40 @@ def test_the_plans_are_right(name: str, known: bool) -> None:
 def test_no_forged_field_of_a_stored_plan_is_accepted(kind: str, field: str) -> None:
     name_of = f"{kind}.{field}"
     cases = []
-    for name in ("sums", "throughput", "inner"):
+    for name in PROGRAMS if SHARE == 1 else Random(SEED + hash_of(kind, field)).sample(sorted(PROGRAMS), 3):
         right = stored(name)
         for what, forged in forgeries(right.plan, kind, field, most=1):
             text = encode_plan(forged)
             if text == right.text or says_no_more(right.plan, forged):
                 continue
             if name_of not in described.ADVISORY:
-                cases.append((name, what, text, True))
+                cases.append((name, what, text, forged))
     chosen = share(cases, seed=hash_of(kind, field))[: None if SHARE == 1 else 2]
     accepted = [
-        f"{name} {what}{'' if known else ' (no profile)'}"
-        for name, what, text, known in chosen
-        if not faults(stored(name), text, known)
-    ]  # fmt: skip
+        f"{name} {what}"
+        for name, what, text, forged in chosen
+        if not faults(stored(name), text, True) and not (name_of in ALIKE and runs_alike(stored(name), forged))
+    ]
     assert accepted == []
+
+
+ALIKE = ("WaitStep.fence", "SubPlan.queues", "Queue.steps")
+"""Another fence that tells as much, and the queues of a body, or what lets go of memory there, in another order: accepted if the
+plan gives the same values."""
+
+
+def runs_alike(right: Stored, forged: Plan) -> bool:
+    """Does the forged plan print and give the same bits?"""
+    data = {
+        entry.name: np.random.default_rng(1).random([size.constant for size in right.bound.graph.types[entry.result].shape])
+        for entry in right.bound.graph.phases if isinstance(entry, Input)
+    }  # fmt: skip
+    found = []
+    for plan in (right.plan, forged):
+        results = execute_plan(plan, right.bound, data, {device.id: CpuBackend() for device in plan.devices})
+        printed = [one.value.tobytes() for one in results.printed]
+        found.append((printed, {name: one.value.tobytes() for name, one in results.outputs.items()}))
+    return found[0] == found[1]
 
 
 def test_what_is_advisory_in_plans_are_fields() -> None:

@@ -10,6 +10,7 @@ from ..pictures.chart import time_text
 from .explain import bytes_text
 from .model import BranchStep, CellsStep, CombineStep, JoinStep, LoopStep, Plan, RowsStep, RunStep, TransferStep, WaitStep
 from .parts import box_text
+from .space_text import space_lines
 
 
 def diff_text(old: Plan, new: Plan) -> str:
@@ -38,6 +39,9 @@ def _numbers(old: Plan, new: Plan) -> Iterator[str]:
             yield f"time: {time_text(first, 1)} → {time_text(second, 1)}{ratio}"
         if before.status is not after.status:
             yield f"status: {before.status.value} → {after.status.value}"
+        over = [space_lines(plan)[0].removeprefix("bound over: ") for plan in (old, new)]
+        if over[0] != over[1]:
+            yield f"bound over: {over[0]} → {over[1]}"
     waits = [sum(isinstance(s, WaitStep) for q in p.main.queues for s in q.steps) for p in (old, new)]
     if waits[0] != waits[1]:
         yield f"waits: {waits[0]} → {waits[1]}"
