@@ -287,8 +287,11 @@ class Expansion:
         used = dict.fromkeys(self.limits, 0)
         for buffer in self.buffers:
             if self.is_live(buffer, tick):
-                used[buffer.device] += -(-buffer.bytes // self.document.grain) * self.document.grain
+                used[buffer.device] += self.rounded(buffer.bytes)
         return all(limit is None or used[name] <= limit for name, limit in self.limits.items())
+
+    def rounded(self, size: int) -> int:
+        return -(-size // self.document.grain) * self.document.grain
 
     def is_live(self, buffer: Buffer, tick: int) -> bool:
         at = self.start[buffer.maker]
@@ -302,6 +305,6 @@ class Expansion:
         """May the result lie inside the operand: is that at least as large, and has every other use of it ended?"""
         others = [user for user in [*operand.users, operand.maker] if user != result.maker]
         at = self.start[result.maker]
-        return operand.bytes >= result.bytes and all(
+        return self.rounded(operand.bytes) >= self.rounded(result.bytes) and all(
             user is not None and self.start[user] is not None and self.there(user) <= at for user in others
         )

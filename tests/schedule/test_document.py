@@ -101,3 +101,15 @@ def test_what_takes_no_time_takes_memory() -> None:
     assert answer_of(alone(60, {"ticks": {"a": 0}, "scratch": 60})).schedule.makespan == 0
     assert answer_of(alone(6, {"ticks": {"a": 0}, "out_bytes": 4}, {"ticks": {"a": 0}, "scratch": 3})).status is Status.IMPOSSIBLE
     assert answer_of(alone(7, {"ticks": {"a": 0}, "out_bytes": 4}, {"ticks": {"a": 0}, "scratch": 3})).schedule.makespan == 0
+
+
+def test_a_tick_is_a_tick_where_all_times_are_multiples() -> None:
+    """What takes no time holds its memory for one, not for three."""
+    value = {
+        "schema": "instance/1", "devices": [{"id": "a", "home": True, "mem": 9}],
+        "phases": [{"id": "p0", "ticks": {"a": 3}, "out_bytes": 1},
+                   {"id": "p1", "ticks": {"a": 0}, "out_bytes": 3, "scratch": 2, "inplace": True},
+                   {"id": "p2", "ticks": {"a": 0}, "out_bytes": 3, "scratch": 5}],
+        "edges": [{"from": "p0", "to": "p1"}, {"from": "p0", "to": "p2"}],
+    }  # fmt: skip
+    assert answer_of(value).schedule.makespan == 4 == Document(value).shortest()

@@ -6,7 +6,7 @@ from dataclasses import replace
 from random import Random
 
 import pytest
-from share import seeds
+from share import SHARE, seeds
 
 from rho.backend.schedule.answer import Status
 from rho.backend.schedule.problem import (
@@ -230,7 +230,8 @@ def test_floors_are_below_every_schedule_and_close_to_some(objective: Objective,
                 close += worth and 4 * floor >= worth
                 higher += floor < within
     assert close > 30
-    assert (higher > 5) == (objective is Objective.ENERGY)
+    assert not higher or objective is Objective.ENERGY
+    assert higher > 5 or objective is not Objective.ENERGY or SHARE < 1  # of a few problems, none may be so
 
 
 def test_energy_plans_under_deadlines_are_no_worse_than_random_splits() -> None:

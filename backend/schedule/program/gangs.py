@@ -23,7 +23,7 @@ from ...graph import traverse
 from ...graph.bind import BoundGraph
 from ...graph.phases import Loop, PhaseId
 from ...graph.turns import Axes, can_turn_together
-from ..answer import Answer, Proof, Status
+from ..answer import Answer, Conflict, Proof, Status
 from ..facts.workspace import rounded
 from ..plan.model import ALIGNMENT
 from ..problem import Before, Directive, LimitMemory, Line, Objective, PhaseIndex, PhaseTask, Problem, Ticks
@@ -34,6 +34,7 @@ from ..solve.filling import fill, least, most
 from ..solve.floors import floor_of
 from ..solve.loads import best_bound
 from ..solve.smt.conflict import certified_bound
+from ..solve.smt.memory_conflict import memory_conflict, without_cuts
 from ..solve.subsets import subsets
 from ..timeline.levels import FOREVER
 from ..timeline.timing import Mode, Timer
@@ -91,7 +92,15 @@ def plan_together(
 
 
 def _without_plan(forms: Sequence[ProgramProblem], setting: Setting, planner: Planner) -> tuple[ProgramProblem, Answer]:
-    """What is certain where no plan was found: a conflict only if the program with shorter loops has it too."""
+    """What is certain where no plan was found: what is short of memory beside the loops, or a conflict that the program has with
+    shorter loops too."""
+    from ..solve.recipe import explained
+
+    beside = [(form, _beside(form, _options(form, setting))) for form in forms]
+    if all(conflict is not None for _, conflict in beside):
+        form, conflict = beside[0]
+        answer = Answer(Status.IMPOSSIBLE, None, 0, (), Proof("none", 0), conflict=conflict)
+        return form, explained(form.problem, answer)
     eased = [replace(form, problem=_eased(form, _options(form, setting))[0]) for form in forms]
     answers = [(program, planner(program.problem, FAST)) for program in eased]
     unsure = [program for program, answer in answers if answer.status is not Status.IMPOSSIBLE]
@@ -102,6 +111,12 @@ def _without_plan(forms: Sequence[ProgramProblem], setting: Setting, planner: Pl
         return program, answer
     written = tuple(directive for directive in answer.conflict.directives if directive.line.text)
     return program, replace(answer, conflict=replace(answer.conflict, directives=written))
+
+
+def _beside(program: ProgramProblem, options: Mapping[int, object]) -> Conflict | None:
+    """What does not fit however the loops are run."""
+    others = without_cuts(program.problem, options)
+    return memory_conflict(replace(others, chunks=program.problem.chunks))
 
 
 def bound_together(forms: Sequence[ProgramProblem], setting: Setting) -> int | None:

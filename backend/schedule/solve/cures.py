@@ -9,12 +9,13 @@ from typing import Final, TypeAlias
 from ....lang.codes import Code
 from ..answer import Conflict
 from ..problem import Directive, LimitMachines, LimitMemory, NoSplit, Place, Problem, Split
-from .filling import bytes_text, limit_bytes, limit_text
+from .filling import bytes_text, least, limit_bytes, limit_text
+from .smt.memory_conflict import memory_conflict
 
 Planner: TypeAlias = Callable[[Problem], bool]
 """Is a plan of the problem known?"""
 
-TRIES: Final = 12
+TRIES: Final = 6
 """Plans tried for one number."""
 MOST_PHASES: Final = 64
 """Phases up to which cures are tried."""
@@ -30,19 +31,16 @@ def cured(problem: Problem, conflict: Conflict, is_planned: Planner) -> Conflict
 
 def _cures(problem: Problem, conflict: Conflict, is_planned: Planner) -> Iterator[str]:
     """Memory that would do: of a limit that was set, of one device, of all; or one directive fewer."""
-    most = _most(problem)
     limits = [one for one in conflict.directives if isinstance(one, LimitMemory)]
     for limit in limits:
-        size = _least(limit.bytes, most, lambda size, limit=limit: is_planned(_limited(problem, limit, size)))  # type: ignore[misc]
+        size = _enough(limit.bytes, _most(problem), lambda size, limit=limit: _limited(problem, limit, size), is_planned)  # type: ignore[misc]
         if size is not None:
             yield f"`limit memory {limit.device} {limit_text(size)}` would fit"
-    capped = [index for index, group in enumerate(problem.devices) if group.memory is not None]
-    for chosen in [(index,) for index in capped] if conflict.code is Code.SCH103 and not limits else ():
-        low = problem.devices[chosen[0]].memory or 0
-        size = _least(low, most, lambda size, chosen=chosen: is_planned(_with_memory(problem, chosen, size)))  # type: ignore[misc]
-        if size is not None:
-            group = problem.devices[chosen[0]]
-            yield f"`{group.id}` with {bytes_text(size)}{' each' if group.count > 1 else ''} would fit"
+    for index, group in enumerate(problem.devices) if conflict.code is Code.SCH103 and not limits else ():
+        if group.memory is not None:
+            size = _enough(group.memory, _most(problem), lambda size, index=index: _with_memory(problem, index, size), is_planned)  # type: ignore[misc]
+            if size is not None:
+                yield f"`{group.id}` with {bytes_text(size)}{' each' if group.count > 1 else ''} would fit"
     for one in conflict.directives:
         if isinstance(one, LimitMachines):
             devices = sum(group.count for group in problem.devices)
@@ -64,16 +62,21 @@ def _most(problem: Problem) -> int:
     return 2 * sum(sizes) + problem.memory_grain * min(buffers, 1 << 16)
 
 
-def _least(low: int, high: int, fits: Callable[[int], bool]) -> int | None:
-    """A number of bytes above `low` that fits, as it is written; the least that was tried."""
+def _enough(low: int, high: int, problem_of: Callable[[int], Problem], is_planned: Planner) -> int | None:
+    """A number of bytes above `low` with which there is a plan, as it is written: the least that may do, if it does."""
     high = limit_bytes(max(low + 1, high))
-    if not fits(high):
+    if memory_conflict(problem_of(high)) is not None:
         return None
-    for _ in range(TRIES if high < 1 << TRIES else 2 * TRIES):
-        middle = limit_bytes((low + high) // 2)
-        if not low < middle < high:
+    may = limit_bytes(least(low + 1, high, lambda size: memory_conflict(problem_of(size)) is None))
+    if is_planned(problem_of(may)):
+        return may
+    if may >= high or not is_planned(problem_of(high)):
+        return None
+    for _ in range(TRIES):
+        middle = limit_bytes((may + high) // 2)
+        if not may < middle < high:
             break
-        low, high = (low, middle) if fits(middle) else (middle, high)
+        may, high = (may, middle) if is_planned(problem_of(middle)) else (middle, high)
     return high
 
 
@@ -81,8 +84,8 @@ def _limited(problem: Problem, limit: LimitMemory, size: int) -> Problem:
     return _replaced(problem, limit, replace(limit, bytes=size))
 
 
-def _with_memory(problem: Problem, chosen: tuple[int, ...], size: int) -> Problem:
-    groups = (replace(group, memory=size) if index in chosen else group for index, group in enumerate(problem.devices))
+def _with_memory(problem: Problem, chosen: int, size: int) -> Problem:
+    groups = (replace(group, memory=size) if index == chosen else group for index, group in enumerate(problem.devices))
     return replace(problem, devices=tuple(groups))
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from ..answer import Answer, Baseline, Conflict, Proof, Schedule, Status
-from ..problem import Problem
+from ..problem import Deadline, Problem
 from ..timeline.orders import order_of
 from ..timeline.timing import Timer
 from .bounding import ENERGETIC, LP_RELAXATION, PATHS, SINGLE_SPLIT
@@ -61,6 +61,8 @@ def plan_problem(problem: Problem, budget: Budget = DEFAULT) -> Answer:
 
 
 def _plan_within(problem: Problem, budget: Budget) -> Answer:
+    if any(isinstance(one, Deadline) for one in problem.directives) and (late := _too_late(problem)) is not None:
+        return Answer(Status.IMPOSSIBLE, None, 0, (), Proof("none", 0), conflict=late)
     if not chunked(problem):
         return _plan_whole(replace(problem, chunks=1), budget)
     whole = _plan_whole(replace(problem, chunks=1), budget, refuting=False)
@@ -74,6 +76,15 @@ def _plan_within(problem: Problem, budget: Budget) -> Answer:
     if cut.schedule is None or (whole.schedule is not None and whole.schedule.makespan <= cut.schedule.makespan):
         return replace(whole, failures=failures)
     return replace(cut, chunks=problem.chunks, baselines=whole.baselines, failures=failures)
+
+
+def _too_late(problem: Problem) -> Conflict | None:
+    """A deadline below what every schedule takes: nothing is searched then."""
+    try:
+        from .smt.conflict import limit_conflict
+    except ImportError:
+        return None
+    return limit_conflict(problem)
 
 
 def _refuted(problem: Problem, answer: Answer) -> Answer:

@@ -2,7 +2,8 @@
 
 Every constraint says that one moment is some ticks after another, or that one interval ends before another begins.  If all these
 ticks are multiples of g, rounding all moments of a plan down to multiples of g keeps every constraint, memory among them, so
-the optimum is a multiple of g too: bounds may be rounded up, and the search has fewer moments to tell apart.
+the optimum is a multiple of g too: bounds may be rounded up, and the search has fewer moments to tell apart.  Only memory that
+what takes no time holds for one tick (Note [Memory] of `problem`) is not a multiple.
 """
 
 from __future__ import annotations
@@ -11,12 +12,13 @@ from dataclasses import replace
 from math import gcd
 
 from ..answer import Answer, Baseline, Proof, Schedule
+from ..constraints import restrictions
 from ..problem import Deadline, Problem, Ticks
 
 
 def common_ticks(problem: Problem) -> int:
-    """What all times are multiples of; 1 where links or rows decide about them."""
-    if problem.links or any(phase.rows for phase in problem.phases):
+    """What all times are multiples of; 1 where links, rows or memory decide about them."""
+    if problem.links or any(phase.rows for phase in problem.phases) or _holds_for_a_tick(problem):
         return 1
     found = 0
     for group in problem.devices:
@@ -28,6 +30,14 @@ def common_ticks(problem: Problem) -> int:
         if phase.combine is not None:
             return 1
     return max(1, found)
+
+
+def _holds_for_a_tick(problem: Problem) -> bool:
+    """Does anything take no time where memory is limited?"""
+    if not any(cap is not None for cap in restrictions(problem).caps):
+        return False
+    at_once = len(problem.device_names()) > 1 and not all(edge.ticks for edge in problem.edges)
+    return at_once or any(not ticks.at(1) for phase in problem.phases for ticks in phase.ticks.values())
 
 
 def in_larger_ticks(problem: Problem, size: int) -> Problem:
