@@ -22,6 +22,7 @@ from rho.backend.schedule.solve.reprove import reprove
 from rho.backend.schedule.solve.strategy import Context, Strategy, always
 from rho.backend.schedule.timeline.fences import synchronise
 from rho.backend.schedule.verify.schedules import verify
+from rho.backend.schedule.verify.violation import Rule, Violation
 from rho.shell.cli.registry import STRATEGY_NAMES
 from rho.tests.plans.drawn import MLP, SOFTMAX, Drawn
 from rho.tests.plans.judge import judge
@@ -60,6 +61,22 @@ def test_the_plan_of_the_last_resort_holds_when_it_is_stored(lenient: None, monk
     plan = decode_plan(case.stored)
     assert planning.faults_of_stored(plan, case.bound, case.core, read_profile("<drawn>", PROFILE)) == []
     good(case)
+
+
+def test_operands_that_are_brought_whole_raise_no_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where parts of operands are not enough, all is planned again with whole ones: a bound of such plans is none of all."""
+    small = Drawn(SOFTMAX, {"x": (3000, 64)}, PROFILE)
+    right, check, calls = case_of(small).planned, planning.check_plan, []
+
+    def first_refused(plan: Any, bound: Any) -> Any:
+        calls.append(plan)
+        return (Violation(Rule.V4, "an operand is not there"),) if len(calls) == 1 else check(plan, bound)
+
+    monkeypatch.setattr(planning, "check_plan", first_refused)
+    again = case_of(small).planned
+    assert len(calls) > 1
+    assert again.answer.lower_bound <= right.answer.lower_bound
+    assert again.answer.chunks == right.answer.chunks or again.answer.lower_bound == 0
 
 
 def staged(monkeypatch: pytest.MonkeyPatch, name: str, change: Callable[[Any], Any]) -> None:

@@ -91,14 +91,8 @@ class Within:
         kept = tuple(one for one in problem.directives if one.line != self.line)
         program = replace(formed.program, problem=replace(problem, directives=kept))
         free = self.free
-        lower_bound, proof = free.lower_bound, free.proof
-        if free.chunks < formed.answer.chunks:  # the bound without the deadline is of fewer plans
-            lower_bound, proof = 0, Proof("none", 0)
-        answer = replace(
-            formed.answer, status=Status.GAP, values=values(program.problem, schedule), lower_bound=lower_bound,
-            proof=proof, baselines=free.baselines,
-        )  # fmt: skip
-        return Formed(program, answer)
+        answer = replace(formed.answer, values=values(program.problem, schedule), baselines=free.baselines)
+        return Formed(program, replace(_bounded_by(free, answer), status=Status.GAP))
 
 
 def texts_of(core: Core) -> tuple[PlannedFile, ...]:
@@ -185,7 +179,7 @@ def _planned(
     """The plan of an answer, if both verifiers accept it.  AssertionError: they do not."""
     if formed.answer.schedule is None or formed.answer.status is Status.ABORTED:
         raise _without_plan(formed.answer, core, formed.program)
-    floor = formed.answer.lower_bound
+    known, floor = formed.answer, formed.answer.lower_bound
     formed = formed if within is None else within.off(formed)
     program, answer = formed.program, formed.answer
     assert answer.schedule is not None
@@ -197,8 +191,8 @@ def _planned(
         program = former(program.bound, places, {gang.loop.id: gang for gang in program.gangs.values()})
         answer = replace(best(program.problem, budget), speculated=answer.speculated)
         if answer.schedule is None:
-            raise _without_plan(answer, core, program)
-        floor = answer.lower_bound
+            raise _without_plan(replace(answer, status=Status.ABORTED), core, program)
+        answer = _bounded_by(known, answer)  # plans whose operands are not wanted whole may be better than these
         if within is not None:
             formed = within.off(Formed(program, answer))
             program, answer = formed.program, formed.answer
@@ -208,6 +202,15 @@ def _planned(
     if wrong:
         raise AssertionError("a plan that Rho made is wrong: " + "; ".join(wrong[:4]))
     return Planned(plan, program, answer, floor=floor)
+
+
+def _bounded_by(known: Answer, answer: Answer) -> Answer:
+    """An answer with the bound of another, of plans with as many chunks: nothing is known of plans with more."""
+    if known.chunks < answer.chunks:
+        return replace(answer, status=Status.GAP, lower_bound=0, proof=Proof("none", 0))
+    bound = min(known.lower_bound, answer.values[0])
+    status = Status.OPTIMAL if bound == answer.values[0] else Status.GAP
+    return replace(answer, status=status, lower_bound=bound, proof=replace(known.proof, lower_bound=bound), chunks=known.chunks)
 
 
 def _failed(failures: Sequence[str], core: Core) -> Iterator[Diagnostic]:
