@@ -135,7 +135,7 @@ def _is_truth(function: str, kind: Kind) -> bool:
 def from_the_right(function: str, kind: Kind, items: Size, length: Size, cells: Size) -> Size:
     """What a reduction from the right takes on NumPy, of so many items of so many cells of a length."""
     if _is_truth(function, kind):
-        return length * 8 + items * 7
+        return length * 8 + items * (6 + kind.bytes)
     if function == "sub" and not kind.is_complex:
         return items * (2 * kind.bytes)
     return cells * (4 * max(kind.bytes, 8))

@@ -312,6 +312,13 @@ def above(found: Mapping[str, tuple[int, int, set[str]]]) -> list[str]:
     return [f"{p}: measured {m:,}, planned {n:,}" for p, (m, n, _) in found.items() if m > n + SLACK]
 
 
+@pytest.mark.parametrize("program", ["</i", "≥/x", "≠⌿A"])
+def test_comparisons_from_the_right_keep_their_items(program: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Found by another half of the programs: they are copied."""
+    monkeypatch.setenv("RHO_KERNELS", "off")
+    assert not above({program: peaks(program)})
+
+
 @pytest.mark.parametrize("part", range(PARTS))
 def test_the_planned_peak_bounds_every_program_and_is_tight_at_the_median(part: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RHO_KERNELS", "off")
