@@ -205,7 +205,15 @@ def comparison(a: Element, b: Element) -> Kind | None:
     kind = _promoted_kind(a, b)
     if kind in (Kind.BOOL, Kind.U8, Kind.I32) and not (fits(a, kind) and fits(b, kind)):
         return Kind.I64
+    if kind in (Kind.F32, Kind.C64) and not (_exact_in_single(a) and _exact_in_single(b)):
+        return Kind.F64 if kind is Kind.F32 else Kind.C128
     return kind
+
+
+def _exact_in_single(element: Element) -> bool:
+    """Is each value, if an integer, one that f32 holds?"""
+    low, high = integer_range(element) if element.kind in _LIMITS else (0, 0)
+    return low is not None and high is not None and -(2**24) <= low and high <= 2**24
 
 
 def floating(kind: Kind) -> Kind:

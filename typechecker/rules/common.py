@@ -15,7 +15,7 @@ from ...lang.source import Span
 from ..builder import Builder
 from ..core import Gather, Payload, Reshape, Spread, Transpose
 from ..display import show_type
-from ..elements import Element, Kind, comparison, fits, integer_range, joint, limits, strong
+from ..elements import Element, Kind, fits, integer_range, joint, limits, strong
 from ..obligations import Obligation, Relation, SizeFact
 from ..operands import Operand, Value
 from ..sizes import ONE, ZERO, Size, maximum, product
@@ -208,16 +208,6 @@ def filled_element(element: Element) -> Element:
     high = None if element.high is None else max(element.high, 0)
     most = None if element.most is None else maximum(0, element.most)
     return replace(element, low=low, high=high, most=most, weak=False)
-
-
-def comparable(b: Builder, x: Operand, y: Operand, span: Span) -> tuple[Operand, Operand]:
-    """Both in the kind they compare in (positions among themselves stay positions)."""
-    if x.type.element.below is not None and y.type.element.below is not None:
-        return x, y
-    x, y = b.to_number(x, span), b.to_number(y, span)
-    kind = comparison(x.type.element, y.type.element)
-    assert kind is not None
-    return b.convert(x, kind, span), b.convert(y, kind, span)
 
 
 def constant_array(b: Builder, value: Payload, element: Element, shape: Sequence[Size], span: Span) -> Operand:

@@ -1,11 +1,15 @@
-"""Comparing i64 with f64 exactly: the integer is never rounded first, so 9007199254740993=9007199254740992.0 is 0.
+"""Comparing i64 with floats exactly: the integer is never rounded first, so 9007199254740993=9007199254740992.0 is 0.
 
 Against a float written in the program the comparison is made between integers.  Otherwise both ways are computed and one
 is chosen: below 2^53 in magnitude the float of the integer is exact.  From there on the integer x is H+l with l in
 0..2^32-1 and H a multiple of 2^32, whose float is exact, and x is to y as l is to y-H: near H that difference is exact,
-and far from it its rounding stays on the right side of l.
+and far from it its rounding stays on the right side of l.  A complex number equals x if its real part does and its
+imaginary part is 0.
 
-Neighbours: `logic` (comparisons).
+Functions that compare cells (`≡ ∊ ⍳ ⍷ ⍸` and sets) see pairs instead of numbers: of an integer its float and what that
+rounded away, of a float itself and 0.  Pairs are equal, and in lexicographic order, as the numbers are.
+
+Neighbours: `logic` (comparisons), `search` (cells).
 """
 
 from __future__ import annotations
@@ -15,11 +19,12 @@ import math
 from ...lang.source import Span
 from ..builder import Builder
 from ..core import Payload
-from ..elements import Element, Kind, integer_range
+from ..elements import Element, Kind, comparison, integer_range
 from ..operands import Operand
-from ..sizes import Size
+from ..sizes import Size, number
 from ..types import ArrayType
-from .common import constant_array
+from .common import constant_array, reshaped
+from .join import join_along
 
 _EXACT = 2**53
 _HALF = 2**32
@@ -29,8 +34,9 @@ _BOOL = Element(Kind.BOOL)
 
 
 def rounds(x: Operand, y: Operand) -> bool:
-    """Is x an integer that its float may misrepresent, and y a real float?"""
-    if x.type.element.kind is not Kind.I64 or not y.type.element.kind.is_float:
+    """Is x an integer that its float may misrepresent, and y a float or complex?"""
+    other = y.type.element.kind
+    if x.type.element.kind is not Kind.I64 or not (other.is_float or other.is_complex) or x.poisoned or y.poisoned:
         return False
     if x.type.element.most is not None or (isinstance(x.static, Size) and x.static.constant is None):
         return False  # a length, or below one
@@ -39,7 +45,9 @@ def rounds(x: Operand, y: Operand) -> bool:
 
 
 def compared_exactly(b: Builder, function: str, x: Operand, y: Operand, span: Span) -> Operand:
-    """`x function y` for an i64 x and a float y."""
+    """`x function y` for an i64 x and a float y; a complex one only for equality."""
+    if y.type.element.kind.is_complex:
+        return _with_complex(b, function, x, y, span)
     made = _with_literal(b, function, x, y, span) if y.constant is not None else None
     return _in_parts(b, function, x, y, span) if made is None else made
 
@@ -47,6 +55,50 @@ def compared_exactly(b: Builder, function: str, x: Operand, y: Operand, span: Sp
 def compared_turned(b: Builder, function: str, x: Operand, y: Operand, span: Span) -> Operand:
     """`y function x` for an i64 x and a float y."""
     return compared_exactly(b, _TURNED[function], x, y, span)
+
+
+def _with_complex(b: Builder, function: str, x: Operand, y: Operand, span: Span) -> Operand:
+    real, imaginary = (b.scalar("circular", (b.convert(y, Kind.C128, span),), Element(Kind.F64), span, part) for part in (9, 11))
+    zero = b.literal((0.0,), ArrayType(Element(Kind.F64), ()), span)
+    equal = b.scalar("and", (_in_parts(b, "eq", x, real, span), b.scalar("eq", (imaginary, zero), _BOOL, span)), _BOOL, span)
+    return equal if function == "eq" else b.scalar("not", (equal,), _BOOL, span)
+
+
+def comparable(b: Builder, x: Operand, y: Operand, span: Span) -> tuple[Operand, Operand]:
+    """Both in the kind they compare in (positions among themselves stay positions), with an axis of two more where an integer
+    and a float are pairs."""
+    if x.type.element.below is not None and y.type.element.below is not None:
+        return x, y
+    x, y = b.to_number(x, span), b.to_number(y, span)
+    if rounds(x, y):
+        return _of_integers(b, x, y, span), _of_floats(b, y, span)
+    if rounds(y, x):
+        return _of_floats(b, x, span), _of_integers(b, y, x, span)
+    kind = comparison(x.type.element, y.type.element)
+    assert kind is not None
+    return b.convert(x, kind, span), b.convert(y, kind, span)
+
+
+def _of_integers(b: Builder, x: Operand, like: Operand, span: Span) -> Operand:
+    """The pairs of integers, complex ones beside complex numbers: their floats, and what those rounded away, which is exact."""
+    i64, f64 = Element(Kind.I64), Element(Kind.F64)
+    rest = b.scalar("residue", (b.literal((_HALF,), ArrayType(i64, ()), span), x), i64, span)
+    high, low = (b.convert(part, Kind.F64, span) for part in (b.scalar("sub", (x, rest), i64, span), rest))
+    rounded = b.convert(x, Kind.F64, span)
+    away = b.scalar("add", (b.scalar("sub", (high, rounded), f64, span), low), f64, span)
+    kind = Kind.C128 if like.type.element.kind.is_complex else Kind.F64
+    return _pairs(b, b.convert(rounded, kind, span), b.convert(away, kind, span), span)
+
+
+def _of_floats(b: Builder, y: Operand, span: Span) -> Operand:
+    kind = Kind.C128 if y.type.element.kind.is_complex else Kind.F64
+    zero: Payload = 0j if kind.is_complex else 0.0
+    return _pairs(b, b.convert(y, kind, span), constant_array(b, zero, Element(kind), y.type.shape, span), span)
+
+
+def _pairs(b: Builder, first: Operand, second: Operand, span: Span) -> Operand:
+    shape = (*first.type.shape, number(1))
+    return join_along(b, reshaped(b, first, shape, span), reshaped(b, second, shape, span), len(shape) - 1, span)
 
 
 def _with_literal(b: Builder, function: str, x: Operand, y: Operand, span: Span) -> Operand | None:

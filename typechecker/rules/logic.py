@@ -14,7 +14,6 @@ from ..types import ArrayType
 from .common import (
     as_bool,
     common,
-    comparable,
     constant_array,
     fit_weak,
     is_boolean,
@@ -24,7 +23,7 @@ from .common import (
     require_rank,
     text_and_numbers,
 )
-from .exact import compared_exactly, compared_turned, rounds
+from .exact import comparable, compared_exactly, compared_turned, rounds
 
 BOOL = Element(Kind.BOOL)
 COMPARISONS = {"<": "lt", "≤": "le", "=": "eq", "≥": "ge", ">": "gt", "≠": "ne"}

@@ -9,12 +9,13 @@ from ..core import Iota, IotaGrid, named
 from ..display import show_type
 from ..elements import Element, Kind, ranged
 from ..operands import Operand, Value
-from ..sizes import Size, number
+from ..sizes import Size, number, product
 from ..types import ArrayType
-from .common import comparable, constant_array, label, one_item, require_equal, require_rank, spread, text_and_numbers, to_vector
+from .common import constant_array, label, one_item, require_equal, require_rank, reshaped, spread, text_and_numbers, to_vector
+from .exact import comparable
 from .join import join_along
 from .logic import BOOL
-from .masks import add_origin, by_mask
+from .masks import add_origin, by_mask, pick_cells
 from .static_arguments import require_natural, size_arguments  # fmt: skip
 
 MOST_POSITIONS = 4096
@@ -86,7 +87,17 @@ def member(b: Builder, left: Operand, right: Operand, axis: Operand | None, span
     if text_and_numbers(left, right):
         return constant_array(b, False, BOOL, left.type.shape, span)
     x, y = comparable(b, left, right, span)
+    if y.type.rank > right.type.rank:  # pairs
+        count = product(right.type.shape)
+        items = reshaped(b, y, (count, *y.type.shape[-1:]), span)
+        return _occurs(b, items, x, count, left.type.shape, span)
     return b.emit(lambda r: named(r, "member_of", x.value, y.value), ArrayType(BOOL, left.type.shape), span)
+
+
+def _occurs(b: Builder, table: Operand, cells: Operand, length: Size, shape: tuple[Size, ...], span: Span) -> Operand:
+    """bool for each of the cells: is it among the table's, of which there are so many?"""
+    found = b.emit(lambda r: named(r, "index_of", table.value, cells.value), ArrayType(Element(Kind.I64), shape), span)
+    return b.scalar("ne", (found, b.size_value(length, span)), BOOL, span)
 
 
 def find(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
@@ -94,7 +105,10 @@ def find(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: 
     if text_and_numbers(left, right) or left.type.rank > right.type.rank:
         return constant_array(b, False, BOOL, right.type.shape, span)
     x, y = comparable(b, left, right, span)
-    return b.emit(lambda r: named(r, "find", x.value, y.value), ArrayType(BOOL, right.type.shape), span)
+    made = b.emit(lambda r: named(r, "find", x.value, y.value), ArrayType(BOOL, y.type.shape), span)
+    if y.type.rank == right.type.rank:
+        return made
+    return reshaped(b, pick_cells(b, made, [0], right.type.rank, span), right.type.shape, span)  # where a pair starts
 
 
 def interval_index(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
@@ -166,10 +180,7 @@ def _present(b: Builder, x: Operand, y: Operand, span: Span) -> Operand | None:
     if _cells_agree(b, y, x, span) is None:
         return None
     p, q = comparable(b, x, y, span)
-    length = y.type.shape[0]
-    type = ArrayType(Element(Kind.I64), x.type.shape[:1])
-    found = b.emit(lambda r: named(r, "index_of", q.value, p.value), type, span)
-    return b.scalar("ne", (found, b.size_value(length, span)), BOOL, span)
+    return _occurs(b, q, p, y.type.shape[0], x.type.shape[:1], span)
 
 
 def without(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
