@@ -213,7 +213,7 @@ def comparison(a: Element, b: Element) -> Kind | None:
 def _exact_in_single(element: Element) -> bool:
     """Is each value, if an integer, one that f32 holds?"""
     low, high = integer_range(element) if element.kind in _LIMITS else (0, 0)
-    return low is not None and high is not None and -(2**24) <= low and high <= 2**24
+    return low is not None and high is not None and low >= -(2**24) and high <= 2**24
 
 
 def floating(kind: Kind) -> Kind:
