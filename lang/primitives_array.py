@@ -175,8 +175,8 @@ ARRAY_FUNCTIONS: tuple[Primitive, ...] = (
         ),
         _two(
             "interval index", "T[n] ⍸ T[u] : i64[u]",
-            "Which interval of the sorted ⍺ each item of ⍵ falls in: how many of ⍺ are at most it, less one.  None are at most NaN, "
-            "which sorts put last.",
+            "Which interval of the sorted ⍺ each item of ⍵ falls in: how many of ⍺ are at most it, less one.  None are at most "
+            "NaN, which sorts put last.",
             ("10 20 30⍸5 10 25", "¯1 0 1"), ranks=(1, 0),
         ),
     ),

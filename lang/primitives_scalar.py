@@ -159,8 +159,8 @@ SCALAR_FUNCTIONS: tuple[Primitive, ...] = (
         "=", "equal eq", "5", None,
         _two(
             "equal",
-            "Are they equal, exactly and by value, whatever their kinds? `9007199254740993=9007199254740992.0` is 0. `< ≡ ∊ ⍳ ⍷ ⍸ ~ ∩ ∪` "
-            "compare so too. NaN equals nothing, and text never equals a number.", ("1 2 3=1 5 3", "1 0 1"),
+            "Are they equal, exactly and by value, whatever their kinds? `9007199254740993=9007199254740992.0` is 0. "
+            "`< ≡ ∊ ⍳ ⍷ ⍸ ~ ∩ ∪` compare so too. NaN equals nothing, and text never equals a number.", ("1 2 3=1 5 3", "1 0 1"),
             ("'banana'='a'", "0 1 0 1 0 1"), identity=1, laws=("(x=y)≡y=x",), kind=COMPARE,
         ),
     ),
