@@ -94,7 +94,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if isinstance(item, pytest.Function) and is_hypothesis_test(item.function):
             seed(SEED)(item.function)
-    if any("::" in argument for argument in config.args):  # who names a test wants it
+    if config.option.keyword or any("::" in argument for argument in config.args):  # who names a test wants it
         return
     quick = config.getoption("--quick")
     drawn = {item.nodeid for item in items if is_in_run(item, quick)}

@@ -37,7 +37,10 @@ PROGRAMS = (
 
 BY_PARTS = ("{s←(⍵>0.5)/⍵ ⋄ s∘.×⍳3}",)
 """Of few items by another kernel."""
-MIXED = ("{s←(⍵>0.5)/⍵ ⋄ s÷1+⌈/0,s}", "{s←(⍵>0.5)/⍵ ⋄ +⌿s∘.×⍳3}", "{+/(t<0.8)/t←(⍵>0.5)/⍵}", "{0,(⍵>0.5)/⍵}")
+MIXED = (
+    "{s←(⍵>0.5)/⍵ ⋄ s÷1+⌈/0,s}", "{s←(⍵>0.5)/⍵ ⋄ +⌿s∘.×⍳3}", "{+/(t<0.8)/t←(⍵>0.5)/⍵}", "{0,(⍵>0.5)/⍵}",
+    "{s←(⍵>0.5)/⍵ ⋄ ×/1+s×≢s}",
+)  # fmt: skip
 """A phase of these has no items beside some, or counts what it selects of none: that is Python's."""
 Words = list[int]
 
