@@ -15,6 +15,8 @@ import numpy as np
 
 from ....lang.codes import Code
 from ....lang.reading_clauses import Form, Reading
+from .cells import Unsuitable
+from .dates import number_of
 from .moments import DAY, MICROSECONDS, PARTS, multiplied
 from .trouble import FileTrouble, damaged, disagrees, first_line
 
@@ -101,7 +103,9 @@ def items_of(column: Column, reading: Reading) -> Any:
     if reading.form is Form.PRESENT:
         return column.present
     values = column.values
-    if reading.form is not Form.ITEM and column.form is not reading.form:
+    if reading.form is not Form.ITEM and values.dtype.kind == "U":
+        values = _dates_of(column, reading)
+    elif reading.form is not Form.ITEM and column.form is not reading.form:
         if column.form not in (Form.DATE, Form.TIME):
             raise disagrees("holds no dates or times" + (f" in column `{column.name}`" if column.name else ""))
         values = multiplied(values, DAY, Form.TIME) if reading.form is Form.TIME else values // DAY
@@ -121,6 +125,19 @@ def items_of(column: Column, reading: Reading) -> Any:
     values = values.copy()
     values[~column.present] = filling
     return values
+
+
+def _dates_of(column: Column, reading: Reading) -> Any:
+    """The numbers of dates or times that are text; 0 where there is none.  FileTrouble E705."""
+    numbers = np.zeros(len(column.present), np.int64)
+    for at, (text, there) in enumerate(zip(_texts_of(column.values), column.present, strict=True)):
+        if there:
+            try:
+                numbers[at] = number_of(text, reading)
+            except Unsuitable as trouble:
+                of = f" of column `{column.name}`" if column.name else ""
+                raise damaged(f"item {at}{of}: {trouble.message}") from None
+    return numbers
 
 
 def padded_texts(texts: list[str]) -> Any:

@@ -33,9 +33,11 @@ def characters_of(items: Any) -> str:
     return str(numpy.ascontiguousarray(items).view("=u4").tobytes(), "utf-32-le" if sys.byteorder == "little" else "utf-32-be")
 
 
-def require_utf8(values: Any) -> None:
-    """E708 where an array of `U1` holds what UTF-8 has no bytes for."""
+def require_utf8(values: Any, *, table: bool = False) -> None:
+    """E708 where an array of `U1` holds what UTF-8 has no bytes for, or a `table` of text cannot hold."""
     for block in blocks_of(values, 1 << 18):
+        if table and not block.view("=u4").all():
+            raise FileTrouble(Code.E708, "holds the character NUL, which no table of text has", "write it to an npy file")
         try:
             characters_of(block)
         except UnicodeDecodeError as error:

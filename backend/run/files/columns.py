@@ -43,6 +43,7 @@ _PLACE: Final = re.compile(r"#([0-9]{1,6})")
 BESIDE: Final = 6 << 20
 """Bytes that a block takes while its cells become items."""
 _SHOWN: Final = 4
+_MOST_TOLD: Final = 1_000
 _ONCE: Final = {Kind.I64: "int64", Kind.F64: "float64", Kind.F32: "float64"}
 """The kinds that NumPy reads, and as what."""
 
@@ -147,7 +148,7 @@ class Table:
     @property
     def doubt(self) -> str:
         """Why the first record may be a header although it was read as data; nothing if it was not, or surely is none."""
-        if self._headed or not any(not self._place(wanted)[1] for wanted in self._wanted):
+        if self._headed or self._measure.columns > _MOST_TOLD or not any(not self._place(wanted)[1] for wanted in self._wanted):
             return ""
         names = self._measure.names
         if not may_be_years(names):
@@ -166,14 +167,14 @@ class Table:
     def _place(self, wanted: Column) -> tuple[int | None, bool]:
         """Which column it is (from 0; None: all), and whether the first record is a header."""
         if not wanted.member:
-            return None, self._is_header(self._measure.names, wanted)
+            return None, self._is_header(None, wanted)
         names = self._measure.names
         number = _PLACE.fullmatch(wanted.member)
         if number is not None and wanted.member not in names:
             place = int(number[1])
             if not 1 <= place <= len(names):
                 raise FileTrouble(Code.E704, f"has no column {place}: it has {len(names)}")
-            return place - 1, self._is_header([names[place - 1]], wanted)
+            return place - 1, self._is_header(place - 1, wanted)
         places = [at for at, name in enumerate(names) if name == wanted.member]
         if not places:
             meant = nearest(wanted.member, names)
@@ -186,12 +187,13 @@ class Table:
             raise damaged(f"has two columns named {wanted.member}: columns {numbers} of its header", note)
         return places[0], True
 
-    def _is_header(self, cells: list[str], wanted: Column) -> bool:
-        """Is the first record a header, its cells of what is wanted being these?"""
+    def _is_header(self, place: int | None, wanted: Column) -> bool:
+        """Is the first record a header for who wants the column at a place (None: all)?"""
         if not self._headed or wanted.kind is Kind.CHAR or wanted.reading.form is Form.PRESENT:
             return self._headed
+        cells = self._measure.names if place is None else [self._measure.names[place]]
         try:
-            return any(filled(cell, wanted) is None or cell in MISSING for cell in cells)
+            return any(cell in MISSING or filled(cell, wanted) is None for cell in cells)
         except Unsuitable:
             return True
 
@@ -260,7 +262,7 @@ class Table:
             try:
                 put(room, at, filled(cell, wanted))
             except Unsuitable as trouble:
-                first = lines[record] == self._measure.first[0].line and may_be_years(self._measure.names)
+                first = lines[record] == self._measure.first[0].line and bool(self.doubt)
                 notes = ["a first line with numbers is no header; read columns by name: `file.csv:name`"] if first else []
                 raise damaged(f"{where}{trouble.message}", *trouble.notes, *notes) from None
 

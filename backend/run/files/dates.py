@@ -5,6 +5,7 @@ ISO 8601 unless a pattern of strptime is given; a time without an offset is UTC.
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final
 
@@ -15,6 +16,7 @@ _EPOCH: Final = date(1970, 1, 1).toordinal()
 _START: Final = datetime(1970, 1, 1)
 _TICK: Final = timedelta(microseconds=1)
 _LENGTH: Final = 10
+_DIRECTIVE: Final = re.compile("%.")
 
 
 def number_of(cell: str, reading: Reading) -> int:
@@ -49,8 +51,13 @@ def text_of(number: int, reading: Reading) -> str:
     try:
         if reading.form is Form.DATE:
             day = date.fromordinal(number + _EPOCH)
-            return day.strftime(reading.pattern) if reading.pattern else day.isoformat()
+            return _formatted(day, reading.pattern) if reading.pattern else day.isoformat()
         moment = _START + number * _TICK
-        return moment.strftime(reading.pattern) if reading.pattern else moment.isoformat()
+        return _formatted(moment, reading.pattern) if reading.pattern else moment.isoformat()
     except (ValueError, OverflowError):
         raise Unsuitable(f"holds {number}, which is not a date of the years 1 to 9999") from None
+
+
+def _formatted(moment: date, pattern: str) -> str:
+    """By strftime, but years have four digits on every system, as strptime reads them."""
+    return moment.strftime(_DIRECTIVE.sub(lambda found: f"{moment.year:04d}" if found[0] == "%Y" else found[0], pattern))

@@ -24,6 +24,8 @@ _WITH_SIGNS: Final = re.compile(
     r"|[0-9]{1,3}(?:[.,'’_ \u00a0\u202f][0-9]{3})+(?:[.,][0-9]+)?) ?[$€£¥]?"
 )
 """Numbers as people write them: with a decimal comma, groups of digits, a currency."""
+_MAY_BEGIN_NUMBER: Final = re.compile(r"[-+¯−]?[-0-9.(∞$€£¥]|[-+¯−(]?(?:inf|nan)", re.IGNORECASE)
+_MAY_BEGIN_DATE: Final = re.compile(r"[0-9]{1,4}[-./][0-9]{1,2}[-./][0-9]|[0-9]{4}-W|[0-9]{8}")
 _READINGS: Final = (
     Reading(Form.DATE), Reading(Form.TIME),
     *[Reading(Form.TIME if has_time(pattern) else Form.DATE, pattern) for pattern in DATE_PATTERNS],
@@ -42,7 +44,9 @@ def is_header(cells: Iterable[str]) -> bool:
 
 
 def _is_value(cell: str) -> bool:
-    return _is_number(cell) or (any(map(str.isdigit, cell)) and any(_reads(cell, reading) for reading in _READINGS))
+    if _MAY_BEGIN_NUMBER.match(cell) is None:
+        return False
+    return _is_number(cell) or (_MAY_BEGIN_DATE.match(cell) is not None and any(_reads(cell, reading) for reading in _READINGS))
 
 
 def _is_number(cell: str) -> bool:

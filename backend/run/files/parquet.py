@@ -84,6 +84,8 @@ def _shape(file: Any, columns: list[str], wanted: Column) -> tuple[int, ...]:
     rows = file.metadata.num_rows
     if rows < 0:
         raise damaged(f"is not a valid parquet file: it says that it has {rows} rows")
+    if wanted.rank == 0 and rows == len(columns) == 1:
+        return ()
     return (rows,) if wanted.member or (wanted.rank == 1 and len(columns) == 1) else (rows, len(columns))
 
 
@@ -151,16 +153,17 @@ def read(content: Content, wanted: Column, shape: tuple[int, ...]) -> Any:
         columns = _columns(file, wanted)
         require_shape(_shape(file, columns, wanted), shape)
         array = new_array(shape, wanted.kind)
-        table = array.reshape(shape[0], len(columns))
+        table = array.reshape(-1, len(columns))
+        rows = len(table)
         for place, column in enumerate(columns):
             count = 0
             for part in _batches(file, [column], wanted):
-                if count + len(part) > shape[0]:
+                if count + len(part) > rows:
                     raise changed()
                 table[count : count + len(part), place] = part[:, 0]
                 count += len(part)
-            if count != shape[0]:
-                raise damaged(f"is not a valid parquet file: it says {shape[0]} rows, and column `{column}` has {count}")
+            if count != rows:
+                raise damaged(f"is not a valid parquet file: it says {rows} rows, and column `{column}` has {count}")
         return array
 
 

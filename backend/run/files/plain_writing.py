@@ -12,10 +12,13 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+from ....lang.codes import Code
 from ....typechecker.elements import Kind
 from ..text import DIGITS, needs_exponent, number_text, split_at_point, widened
 from .blocks import blocks_of, characters_of
+from .trouble import FileTrouble
 
+_ELSEWHERE = "write it to an npy or a json file"
 _LEAST, _MOST = 1e-4, 10.0 ** (DIGITS - 2)
 """Numbers of this size need no exponent, whatever rounding does."""
 
@@ -25,6 +28,20 @@ def texts(kind: Kind, values: Any) -> Iterator[str]:
     if kind is Kind.CHAR:
         return _characters(values)
     return _line(kind, values) if values.ndim < 2 else _table(kind, values)
+
+
+def require_lines(values: Any) -> None:
+    """E708: text whose file would be read as another."""
+    import numpy
+
+    if values.size and characters_of(values.reshape(-1)[:1]) == "\ufeff":
+        raise FileTrouble(Code.E708, "begins with a byte order mark, which is not read as a character", _ELSEWHERE)
+    if values.ndim < 2 or not values.size:
+        return
+    codes = numpy.ascontiguousarray(values).view("=u4").reshape(-1, values.shape[-1])
+    broken = (codes == ord("\n")).any(axis=1) | (codes[:, -1] == ord("\r"))
+    if broken.any():
+        raise FileTrouble(Code.E708, f"has a row that is no line: row {int(broken.argmax())} holds the end of one", _ELSEWHERE)
 
 
 def _characters(values: Any) -> Iterator[str]:

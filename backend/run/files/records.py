@@ -18,6 +18,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import chain
 from operator import itemgetter
 from typing import BinaryIO, Final, TypeAlias
@@ -39,7 +40,8 @@ _LONE_RETURN: Final = (
     "a carriage return stands where no line ends",
     "lines end in LF or CR LF: `tr '\\r' '\\n' < old.csv > new.csv`",
 )
-_MISSING_IF_BARE: Final = re.compile(r" *(?:NA)? *")
+_MISSING_IF_BARE: Final = re.compile(r"\s*(?:NA)?\s*")
+_MAY_HAVE_ONE: Final = re.compile(r'"\s*(?:NA)?\s*(?:"|$)')
 
 Place: TypeAlias = tuple[int, int, int]
 """Where a record begins, outside all quotes: how many records are before it, its byte, and its line (from 1)."""
@@ -130,16 +132,16 @@ def _with_marks(lines: Iterable[str], separator: str) -> Iterator[str]:
     inside = False
     for line in lines:
         quotes = line.count('"')
-        yield _with_mark(line, separator, inside) if '""' in line or "NA" in line or ' "' in line else line
+        yield _with_mark(line, separator, inside) if _MAY_HAVE_ONE.search(line) else line
         inside ^= bool(quotes % 2)
 
 
 def _with_mark(line: str, separator: str, inside: bool) -> str:
     parts = line.split('"')
-    for at in range(2 if inside else 1, len(parts) - 1, 2):
-        before, cell, after = parts[at - 1].rstrip(" "), parts[at], parts[at + 1]
+    for at in range(2 if inside else 1, len(parts), 2):
+        before, cell, after = parts[at - 1].rstrip(" "), parts[at], "".join(parts[at + 1 : at + 2])
         begins = before.endswith(separator) or (at == 1 and not before)
-        ends = after[:1] in (separator, "\n", "\r") if after else at + 2 == len(parts)
+        ends = after[:1] in (separator, "\n", "\r") if after else at + 2 >= len(parts)
         if begins and ends and _MISSING_IF_BARE.fullmatch(cell):
             parts[at] = QUOTED + cell
     return '"'.join(parts)
@@ -208,7 +210,7 @@ def _told(error: csv.Error) -> tuple[str, ...]:
 # ------------------------------------------------------------------------- how many there are
 
 
-@dataclass(slots=True)
+@dataclass
 class Measure:
     """What a table has: the text of its first record, how many columns, and places from which it can be read; the last is its
     end."""
@@ -234,7 +236,7 @@ class Measure:
         for block in self.first:
             yield from (cell.removeprefix(QUOTED) for cell in block.read()[1][0])
 
-    @property
+    @cached_property
     def names(self) -> list[str]:
         """The cells of the first record."""
         return [cell.strip() for cell in self._cells()]

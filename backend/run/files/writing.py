@@ -105,7 +105,7 @@ def _table_writer(path: str, columns: Sequence[Column]) -> Callable[[BinaryIO], 
     suffix = _suffix(path)
     for column in columns:
         if column.kind is Kind.CHAR:
-            require_utf8(column.values)
+            require_utf8(column.values, table=suffix != ".parquet")
     if suffix == ".parquet":
         parquet_writing.require_table(columns)
         return lambda file: parquet_writing.write(file, columns)
@@ -164,6 +164,8 @@ def _writer(path: str, values: Any, kind: Kind) -> Callable[[BinaryIO], None]:
     array = to_numpy(values) if isinstance(values, Array) else values
     if kind is Kind.CHAR and suffix in (".txt", ".json"):
         require_utf8(array)
+        if suffix == ".txt":
+            plain_writing.require_lines(array)
     match suffix:
         case ".npy":
             npy.require_writable(array)

@@ -1,0 +1,166 @@
+"""Every written file is read back: the same bits, or refused by name when it is written; never silently something else."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from share import half
+
+from rho.backend.run.files.reading import Wanted, read_shape, read_values
+from rho.backend.run.files.writing import prepare_table, write_together, write_values
+from rho.lang.diagnostics import RhoError
+from rho.lang.reading_clauses import AS_WRITTEN, Form, Reading
+from rho.lang.source import Span
+from rho.typechecker.elements import Kind
+
+SPAN = Span("p.rho", 0, 0)
+NAN, INF = float("nan"), float("inf")
+REALS = [0.0, -0.0, 1.5, -1.0, NAN, INF, -INF, 5e-324, 1.7976931348623157e308, 2.2250738585072014e-308, 0.1, 1e22, 1e16, 2.0**53]
+SINGLES = [0.0, -0.0, 1.5, NAN, INF, 1e-45, 3.4028235e38, 0.1, 16777216.0, 1e-38]
+VALUES: dict[Kind, Any] = {
+    Kind.BOOL: np.array([True, False]), Kind.U8: np.array([0, 255, 7], "u1"), Kind.I32: np.array([0, -(2**31), 2**31 - 1], "i4"),
+    Kind.I64: np.array([0, -(2**63), 2**63 - 1, -1, 2**53 + 1]), Kind.F64: np.array(REALS), Kind.F32: np.array(SINGLES, "f4"),
+    Kind.C128: np.array([complex(a, b) for a in REALS for b in REALS]),
+    Kind.C64: np.array([complex(a, b) for a in SINGLES for b in SINGLES], "c8"),
+}  # fmt: skip
+TEXTS = [
+    "", "a", " a", "NA", " NA", "1", "-", "1e5", "nan", "a,b", "a\tb", 'q"q', '""', '"', "l\nm", "l\rm", "l\r\nm", "\n", "\n\n",
+    "é", "𝄞", "\ufeffx", "x;y", "'", "2020-01-01", "true", "\x0b", "\x1f", "\u2028", "\x85", "\\", "#", "∞", "¯1", "\0", "a\0b",
+    "\ud800", '"\n', '\n"', "x\r", "NA\nNA", '""\n', "\t",
+]  # fmt: skip
+FORMATS = ["csv", "tsv", "npy", "parquet", "zarr.zip"]
+REFUSED = {
+    "has no columns, which a table cannot express", "axes, a table has two", "is complex, which no column of a parquet file is",
+    "is text, a zarr array has numbers", "NUL", "not a character of UTF-8", "byte order mark", "holds the end of one",
+}  # fmt: skip
+"""What outputs may be refused for."""
+
+
+def _shapes(values: Any) -> Iterator[Any]:
+    yield values[0].reshape(())
+    yield from (values, values[:0], values.reshape(-1, 1), values.reshape(1, -1))
+    yield from (values[:0].reshape(0, 3), values[:0].reshape(3, 0))
+    yield from (np.resize(values, (3, 4)), np.resize(values, (2, 3, 2)), np.resize(values, (2, 3))[:, ::-1])
+    yield np.asfortranarray(np.resize(values, (3, 5)))
+    for item in values[:16]:
+        yield item.reshape(1)
+        yield item.reshape(1, 1)
+
+
+def _bits(array: Any) -> bytes:
+    """With one NaN for all."""
+    if array.dtype.kind not in "fc":
+        return bytes(array.tobytes())
+    parts = np.ascontiguousarray(array).reshape(-1).view(array.real.dtype)
+    return bytes(np.where(np.isnan(parts), NAN, parts).astype(parts.dtype).tobytes())
+
+
+def _written(path: Path, values: Any, kind: Kind) -> bool:
+    try:
+        write_values(str(path), values, kind, SPAN)
+    except RhoError as error:
+        (found,) = error.diagnostics
+        assert found.code == "E708" and any(words in found.message for words in REFUSED), found.message
+        return False
+    return True
+
+
+def _read(path: str, kind: Kind, rank: int, reading: Reading = AS_WRITTEN) -> Any:
+    wanted = Wanted(kind, rank, SPAN, reading)
+    return read_values(path, wanted, read_shape(path, wanted))
+
+
+@pytest.mark.parametrize("kind", VALUES)
+@pytest.mark.parametrize("format", FORMATS)
+def test_numbers_are_read_back(format: str, kind: Kind, tmp_path: Path) -> None:
+    if format == "parquet":
+        pytest.importorskip("pyarrow")
+    path, count = tmp_path / f"x.{format}", 0
+    for values in _shapes(VALUES[kind]):
+        if _written(path, values, kind):
+            found = _read(str(path), kind, values.ndim)
+            assert (found.shape, found.dtype) == (values.shape, values.dtype) and _bits(found) == _bits(values), values
+            count += 1
+    assert count > 10 or (format == "parquet" and kind.is_complex)
+
+
+@pytest.mark.parametrize("kind", VALUES)
+def test_json_holds_the_numbers(kind: Kind, tmp_path: Path) -> None:
+    for values in _shapes(VALUES[kind]):
+        assert _written(tmp_path / "x.json", values, kind)
+        told = json.loads((tmp_path / "x.json").read_text(encoding="utf-8"))
+        assert (told["elem"], told["shape"]) == (kind.value, list(values.shape))
+        items = np.array(told["data"], dtype=object if kind is Kind.I64 else None).reshape(-1)
+        parts = [float(item) for item in items] if kind in (Kind.F64, Kind.C128, Kind.F32, Kind.C64) else items.tolist()
+        flat = np.ascontiguousarray(values).reshape(-1)
+        assert _bits(np.array(parts, flat.real.dtype)) == _bits(flat.view(flat.real.dtype)), values
+
+
+def _padded(texts: list[str]) -> Any:
+    width = max(map(len, texts), default=0)
+    codes = np.array([[ord(sign) for sign in text.ljust(width)] for text in texts], "u4").reshape(len(texts), width)
+    return codes.view("U1").reshape(codes.shape)
+
+
+def _texts(rows: Any) -> list[str]:
+    codes = np.ascontiguousarray(rows).view("u4").reshape(rows.shape)
+    return ["".join(map(chr, row)).rstrip(" ") for row in codes.tolist()]
+
+
+@pytest.mark.parametrize("format", ["csv", "tsv", "npy", "parquet", "txt"])
+def test_texts_are_read_back(format: str, tmp_path: Path) -> None:
+    if format == "parquet":
+        pytest.importorskip("pyarrow")
+    path, count = tmp_path / f"x.{format}", 0
+    plain = [text for text in TEXTS if not set("\0\ud800\n\ufeff\r") & set(text)]
+    quoted = [text for text in TEXTS if not set("\0\ud800") & set(text)]
+    tables = [plain, quoted, [], ["", ""], *([text] for text in TEXTS), *(["x", text, "y"] for text in half(TEXTS, format))]
+    for texts in tables:
+        if _written(path, _padded(texts), Kind.CHAR):
+            found = _read(str(path) + (":#1" if format in ("csv", "tsv") else ""), Kind.CHAR, 2)
+            assert _texts(found) == [text.rstrip(" ") for text in texts], texts
+            count += 1
+    assert count > 35
+
+
+@pytest.mark.parametrize("format", ["csv", "tsv", "parquet"])
+def test_columns_beside_each_other_are_read_back(format: str, tmp_path: Path) -> None:
+    if format == "parquet":
+        pytest.importorskip("pyarrow")
+    texts = [text for text in TEXTS if not set("\0\ud800") & set(text)]
+    path = str(tmp_path / f"t.{format}")
+    columns: list[tuple[str, Any, Kind, Reading]] = [
+        (kind.value, np.resize(values, len(texts)), kind, AS_WRITTEN) for kind, values in VALUES.items() if not kind.is_complex
+    ]
+    columns += [("a", _padded(texts), Kind.CHAR, AS_WRITTEN), ("b", _padded(texts[::-1]), Kind.CHAR, AS_WRITTEN)]
+    write_together([prepare_table(path, columns, SPAN)])
+    for name, values, kind, _ in columns:
+        found = _read(f"{path}:{name}", kind, values.ndim)
+        assert _texts(found) == _texts(values) if kind is Kind.CHAR else _bits(found) == _bits(values), name
+
+
+DAYS = np.array([(date(year, 3, 1) - date(1970, 1, 1)).days for year in (1, 9, 123, 1969, 1970, 2024, 9999)])
+READINGS = [
+    (Reading(Form.DATE), DAYS), (Reading(Form.DATE, "%d.%m.%Y"), DAYS), (Reading(Form.DATE, "%Y%%%j"), DAYS),
+    (Reading(Form.TIME), DAYS * 86_400_000_000 + 1), (Reading(Form.TIME, "%Y-%m-%d %H:%M:%S.%f"), DAYS * 86_400_000_000 - 1),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("format", ["csv", "parquet"])
+@pytest.mark.parametrize(("reading", "values"), READINGS)
+def test_dates_and_times_are_read_back(format: str, reading: Reading, values: Any, tmp_path: Path) -> None:
+    if format == "parquet":
+        pytest.importorskip("pyarrow")
+    path = str(tmp_path / f"t.{format}")
+    values = values[1:] if reading.form is Form.TIME else values
+    write_together([prepare_table(path, [("day", values, Kind.I64, reading)], SPAN)])
+    assert _read(f"{path}:day", Kind.I64, 1, reading).tolist() == values.tolist()
+    for beyond in (-(2**63), 2**63 - 1, -(10**17 * 9)):
+        with pytest.raises(RhoError, match="which is not a date of the years 1 to 9999"):
+            prepare_table(path, [("day", np.array([0, beyond]), Kind.I64, reading)], SPAN)
