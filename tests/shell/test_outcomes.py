@@ -28,9 +28,9 @@ FILES = {
     "absent.rho": 'input a : f64[n] ← "no.npy"\n⎕←+/a\n',
     "data.rho": 'input a : i64[n] ← "a.npy"\ninput i : i64[m] ← "i.npy"\noutput b ← a[i]\n',
     "three.rho": 'input a : i64[3] ← "a.npy"\n⎕←a\n',
-    "long.rho": "⎕←+/{1○⍵}⍣1000000000⊢√⍳1000\n",
+    "long.rho": "⎕←+/{1○⍵}⍣50000000⊢√⍳1000\n",
     "plain.rho": "x←1",
-    "wrong.md": "```rho\n1+1\n⍝ 3\n```\n",
+    "wrong.md": "```rho\n      1+1\n3\n```\n",
     "plan.json": "{}",
     "odd.npy": "no array",
     "odd.rho": 'input a : i64[n] ← "odd.npy"\n⎕←a\n',
@@ -62,7 +62,7 @@ ROWS = [
     Row("run long.rho --max-time 1", Exit.BUDGET, "E709"),
     Row("run ok.rho --cluster nowhere", Exit.USAGE, "names no cluster"),
     Row("run out.rho --out b=missing/b.npy", Exit.FAILED, "E708"),
-    Row("run in.rho --in a=../a.npy", Exit.REFUSED, "E707"),
+    Row("run up.rho", Exit.REFUSED, "E707"),
     Row("check ok.rho", Exit.OK, "no problems"),
     Row("check bad.rho", Exit.REJECTED, "E101"),
     Row("check", Exit.USAGE),
@@ -123,7 +123,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, text in FILES.items():
         (inside / name).write_text(text, encoding="utf-8")
     (inside / "out.rho").write_text("output b ← ⍳3\n", encoding="utf-8")
-    (inside / "in.rho").write_text("input a : i64[n]\n⎕←a\n", encoding="utf-8")
+    (inside / "up.rho").write_text('input a : i64[n] ← "../a.npy"\n⎕←a\n', encoding="utf-8")
     np.save(inside / "a.npy", np.arange(5))
     np.save(inside / "i.npy", np.arange(9))
     np.save(tmp_path / "a.npy", np.arange(5))
