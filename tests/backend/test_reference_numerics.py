@@ -100,7 +100,7 @@ def apply(name: str, args: list[Array], *results: tuple[Kind, tuple[int, ...]]) 
 
 
 def near(a: object, b: object) -> bool:
-    return bool(numpy.allclose(a, b, rtol=1e-10, atol=1e-12))
+    return bool(numpy.allclose(a, b, rtol=1e-13, atol=1e-14))
 
 
 @pytest.mark.parametrize("kind", [F64, C128])

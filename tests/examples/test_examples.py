@@ -168,9 +168,9 @@ def test_readings_larger_than_memory(tmp_path: Path) -> None:
     mean, spread = rows.mean(axis=0), rows.std(axis=0, ddof=1)
     whole = run("readings", "--in", f"reading={made}", "--out", f"scaled={tmp_path / 'whole.npy'}")
     tiles = run("readings", "--in", f"reading={made}", "--out", f"scaled={tmp_path / 'tiles.npy'}", "--max-memory", "6MB")
-    np.testing.assert_allclose(whole["mean"], mean)
-    np.testing.assert_allclose(whole["spread"], spread)
-    np.testing.assert_allclose(whole["farthest"], np.abs((rows - mean) / spread).max(axis=0))
+    np.testing.assert_allclose(whole["mean"], mean, rtol=1e-13)
+    np.testing.assert_allclose(whole["spread"], spread, rtol=1e-13)
+    np.testing.assert_allclose(whole["farthest"], np.abs((rows - mean) / spread).max(axis=0), rtol=1e-12)
     assert all(np.array_equal(whole[name], tiles[name]) for name in ("mean", "spread", "farthest"))
     assert (tmp_path / "whole.npy").read_bytes() == (tmp_path / "tiles.npy").read_bytes()
 
@@ -196,11 +196,11 @@ def test_sales_by_month_and_region(tmp_path: Path) -> None:
             by_region[regions[row["shop"]]] += revenue
     found = run("sales")
     assert [str(text).rstrip() for text in found["region"]] == list(by_region)
-    np.testing.assert_allclose(found["sold"], list(by_region.values()))
-    np.testing.assert_allclose(found["monthly"], [by_month[month] for month in sorted(by_month)])
+    np.testing.assert_allclose(found["sold"], list(by_region.values()), rtol=1e-13)
+    np.testing.assert_allclose(found["monthly"], [by_month[month] for month in sorted(by_month)], rtol=1e-13)
     report = tmp_path / "report.csv"
     run("sales", "--out", f"month,monthly={report}")
     with open(report, newline="", encoding="utf-8") as file:
         written = list(csv.DictReader(file))
     assert [row["month"] for row in written] == sorted(by_month)
-    np.testing.assert_allclose([float(row["monthly"]) for row in written], found["monthly"])
+    np.testing.assert_allclose([float(row["monthly"]) for row in written], found["monthly"], rtol=1e-13)

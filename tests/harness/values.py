@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from rho.backend.run.values import Array
 from rho.typechecker.elements import Kind
 
@@ -9,3 +13,23 @@ from rho.typechecker.elements import Kind
 def text(characters: str) -> Array:
     """A char vector."""
     return Array(Kind.CHAR, (len(characters),), tuple(characters))
+
+
+def is_within(found: Any, want: Any, ulps: float = 16) -> bool:
+    """Do all items differ by at most so many units in the last place of the largest item, at the precision of what was found?
+
+    For what is summed in another order, or where libraries round differently.  More is no rounding, and what is not finite must
+    be equal."""
+    found, want = np.asarray(found), np.asarray(want)
+    if found.shape != want.shape:
+        return False
+    if found.dtype.kind not in "fc":
+        return bool(np.array_equal(found, want))
+    finite = np.isfinite(want)
+    if not np.array_equal(found[~finite], want[~finite], equal_nan=True):
+        return False
+    largest = float(np.abs(want[finite]).max(initial=0.0))
+    with np.errstate(all="ignore"):
+        difference = np.abs(found[finite] - want[finite])
+    least = float(np.finfo(found.dtype).smallest_subnormal)
+    return bool(np.all(difference <= ulps * (np.finfo(found.dtype).eps * largest + least)))

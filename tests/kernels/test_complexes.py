@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from values import is_within
 
 import rho
 from rho import backend
@@ -220,4 +221,4 @@ def test_linked_sums() -> None:
     for _ in range(400):
         made = function(x, y)
     assert all(same(np.asarray(a), np.asarray(b)) for a, b in zip(first, made, strict=True))
-    assert np.allclose(made[0], (x * y).sum()) and np.allclose(made[1], np.abs(x * y).sum())
+    assert is_within(made[0], (x * y).sum(), 256) and is_within(made[1], np.abs(x * y).sum())

@@ -36,7 +36,7 @@ def values(core: Core, inputs: Inputs) -> list[list[float]]:
     bound = backend.load(core, inputs, {})
     shown = [s.value.ravel().tolist() for s in backend.execute(backend.plan(bound), bound, inputs).printed]
     exact = interpret(core, arrays(inputs), {})
-    assert [[float(item) for item in a.data] for a in exact.printed] == [pytest.approx(row) for row in shown]
+    assert [[float(item) for item in a.data] for a in exact.printed] == [pytest.approx(row, rel=1e-14) for row in shown]
     return shown
 
 
@@ -87,7 +87,7 @@ def test_every_turn_is_proved(body: str, wanted: object, n: int) -> None:
     core = core_of(VECTOR + body + " ⊢ 0.0")
     assert not core.guards
     x = some(n)
-    assert values(core, {"x": x}) == [[pytest.approx(sum(wanted(x, i) for i in range(n)))]]  # type: ignore[operator]
+    assert values(core, {"x": x}) == [[pytest.approx(sum(wanted(x, i) for i in range(n)), rel=1e-14)]]  # type: ignore[operator]
 
 
 @pytest.mark.parametrize("keep", ["", "\\"])
@@ -106,7 +106,7 @@ def test_the_order_of_turns(keep: str) -> None:
 def test_cells_of_rank_one_are_data() -> None:
     core = core_of("input A : f64[n m]\n{⍵×⍺+1}⍣A ⊢ (⊃⌽⍴A)⍴1.0")
     a = some(3, 2)
-    assert values(core, {"A": a}) == [[pytest.approx(v) for v in (a + 1).prod(axis=0)]]
+    assert values(core, {"A": a}) == [[pytest.approx(v, rel=1e-14) for v in (a + 1).prod(axis=0)]]
     assert values(core, {"A": a[:0]}) == [[1.0, 1.0]]
 
 
@@ -127,7 +127,7 @@ def test_a_frame_around_the_loop() -> None:
     turned = np.zeros(3)
     for column in a.T:
         turned = column + 2 * turned
-    rows = [pytest.approx(sum(row[i] * row[:i].sum() for i in range(4))) for row in a]
+    rows = [pytest.approx(sum(row[i] * row[:i].sum() for i in range(4)), rel=1e-14) for row in a]
     assert values(core, {"A": a}) == [rows, turned.tolist()]
 
 
@@ -244,7 +244,7 @@ def test_a_counter_carried_by_hand_has_a_range(loop: str, wanted: object) -> Non
     core = core_of(VECTOR + "(_ s) ← " + loop + "\ns")
     for n in (0, 1, 7):
         x = some(n)
-        assert values(core, {"x": x}) == [[pytest.approx(wanted(x))]]  # type: ignore[operator]
+        assert values(core, {"x": x}) == [[pytest.approx(wanted(x), rel=1e-14)]]  # type: ignore[operator]
 
 
 @pytest.mark.parametrize(
