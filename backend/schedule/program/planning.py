@@ -168,6 +168,8 @@ def _without_search(program: ProgramProblem) -> Formed:
     costs = Costs(Timer(program.problem))
     compared = baselines(costs)
     schedules = [one.schedule for one in compared if one.schedule is not None]
+    if not schedules:
+        return Formed(program, Answer(Status.ABORTED, None, 0, (), Proof("none", 0)))
     schedule = min(schedules, key=lambda one: one.makespan)
     said = tuple(Baseline(one.name, one.ticks) for one in compared)
     return Formed(program, Answer(Status.GAP, schedule, 0, values(program.problem, schedule), Proof("none", 0), said))
