@@ -55,6 +55,26 @@ def test_what_the_caller_holds_is_planned_for(name: str, devices: str, tmp_path:
     assert held <= said + SLACK
 
 
+SMALL = """schema = "device-profile/1"
+[[device]]
+name = "cpu0"
+class = "cpu"
+backend = "cpu"
+home = true
+memory_bytes = 170000
+""" + "".join(f'[device.op."{one}.f64"]\nsize = [80000]\nns = [10000]\n' for one in ("add", "multiply", "copy"))
+
+
+def test_a_device_that_cannot_hold_the_callers_arrays_too_is_refused(tmp_path: Path) -> None:
+    """166 kB were planned, for an input that went while its caller held it."""
+    (tmp_path / "p.rho").write_text(CHAIN)
+    (tmp_path / "small.toml").write_text(SMALL)
+    with pytest.raises(rho.RhoError) as refused:
+        rho.load(tmp_path / "p.rho").plan(tmp_path / "small.toml", n=10_000)
+    (one,) = refused.value.diagnostics
+    assert one.code == "SCH103" and "`x stays with its caller`" in one.message and "short" in one.message
+
+
 @pytest.mark.parametrize("seed", share(range(60), seed=11))
 def test_drawn_programs_hold_no_more_than_is_planned(seed: int, tmp_path: Path) -> None:
     r = Random(SEED * 1_000_003 + seed)

@@ -314,7 +314,7 @@ def _without_plan(answer: Answer, core: Core, program: ProgramProblem) -> Reject
             bounded = "certain is that none" + (" along the axes that were chosen" if _has_choice(program) else "")
             notes = (f"{bounded} is shorter than {time_text(certified_bound(program.problem) * tick_ns)}", hint)
         return RunFailed([Diagnostic(Code.E709, message, span, notes=notes)])
-    if answer.conflict.phase is not None and not answer.conflict.directives:
+    if answer.conflict.phase is not None and not any(one.line.number for one in answer.conflict.directives):
         span = program.phases[answer.conflict.phase].span
     found = conflict_diagnostic(answer.conflict, span, tick_ns)
     if _has_choice(program) and found.code in (Code.SCH103, Code.SCH106):
@@ -342,8 +342,9 @@ def conflict_diagnostic(conflict: Conflict, elsewhere: Span, tick_ns: int) -> Di
     said = [f"`{' '.join(line.text.split())}`" + (f" (line {line.number})" if line.number else "") for line in lines]
     message = "these cannot all hold: " + "; ".join((*said, *(_in_time(fact, tick_ns) for fact in conflict.facts)))
     labels = tuple(Label(span, "and this") for span in spans[1:])
-    hint = conflict.hint or ("leave out one of these lines" if len({*lines}) > 1 else "leave out this line")
-    notes = (_in_time(hint, tick_ns),)
+    written = {line for line in lines if line.number}
+    hint = conflict.hint or ("leave out one of these lines" if len(written) > 1 else "leave out this line" if written else "")
+    notes = (_in_time(hint, tick_ns),) if hint else ()
     return Diagnostic(conflict.code, message, spans[0] if spans else elsewhere, labels=labels, notes=notes)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import replace
+from typing import Final
 
 from .....lang.codes import Code
 from ...answer import Conflict
@@ -17,6 +18,9 @@ from ...timeline.timing import Timer
 from ..chunking import chunked
 from ..costs import Costs
 from ..filling import bytes_text, most
+
+MOST_FOLLOWED: Final = 400
+"""Phases of a problem in which it is asked what stays on a device from before a phase on."""
 
 
 def memory_conflict(problem: Problem) -> Conflict | None:
@@ -134,15 +138,30 @@ def _chunks(timer: Timer, p: int) -> int:
 
 def least_bytes(timer: Timer, p: int, device: int, rows: int) -> int:
     """At least so many bytes are in use on a device at some time while it has `rows` rows: with whole shards output, scratch and
-    operands, in chunks those of the largest chunk, and what stays."""
+    operands, in chunks those of the largest chunk, and what stays there from before the phase on."""
     phase, chunks = timer.problem.phases[p], _chunks(timer, p)
-    while_running = _running(timer, p, -(-rows // chunks))
+    read = -(-rows // chunks)
+    while_running = _running(timer, p, read, _standing(timer, p, device))
     if timer.outgoing[p] or phase.combine is not None:
         return while_running
     return max(while_running, timer.grain(phase.out_bytes * rows // phase.units))
 
 
-def _running(timer: Timer, p: int, rows: int) -> int:
+def _standing(timer: Timer, p: int, device: int) -> frozenset[int]:
+    """What was made on a device before a phase, in one piece, and is kept there to the end."""
+    only = frozenset((device,))
+    kept = {q for q, devices in timer.limits.wanted.items() if devices == only and timer.limits.devices[q] == only}
+    kept -= chunked(timer.problem)
+    before: set[int] = set()
+    pending = [p] if kept and len(timer.problem.phases) <= MOST_FOLLOWED else []
+    while pending:
+        sources = {timer.sources[edge] for edge in timer.incoming[pending.pop()]} - before
+        before |= sources
+        pending += sources
+    return frozenset(kept & before)
+
+
+def _running(timer: Timer, p: int, rows: int, standing: Collection[int]) -> int:
     phase, grain = timer.problem.phases[p], timer.grain
     made = grain(phase.out_bytes * rows // phase.units if phase.combine is None else phase.combine.bytes)
     operands: dict[int, int] = {}
@@ -157,10 +176,13 @@ def _running(timer: Timer, p: int, rows: int) -> int:
             size = 0
         elif rows < phase.units and not described.whole:
             size = size * rows // phase.units
+        if source in standing:
+            continue
         operands[source] = max(operands.get(source, 0), grain(size))
     read = sum(operands.values())
     inside = phase.inplace and grain(largest) >= made
-    return max(read, made) + grain(_up(phase.scratch * rows, phase.units)) + (0 if inside else min(read, made))
+    there = sum(grain(timer.problem.phases[q].out_bytes) for q in standing)
+    return there + max(read, made) + grain(_up(phase.scratch * rows, phase.units)) + (0 if inside else min(read, made))
 
 
 def _up(number: int, size: int) -> int:
