@@ -111,7 +111,8 @@ class Session:
         made = plan(bound, device, program=texts, detail=Detail.FULL if full else Detail.STEPS)
         candidate = Candidate(core, bound, checked.sources, checked.source, request.outputs)
         taken = file_memory(bound, request, files)
-        allowed = fits(made, request.limits.memory, taken)
+        limited = scheduling is None or request.limits.memory is not None or not scheduling.is_held_elsewhere
+        allowed = fits(made, request.limits.memory, taken) if limited else None  # else the profile's devices say what fits
         kept, runs = None, not full
         scratch: tuple[Scratch, ...] = ()
         staged: Staged | None = None

@@ -78,6 +78,11 @@ class Scheduling:
         asked = self.devices, self.objectives, self.without, self.budget, self.cluster, self.deadline
         return any(asked) or self.use is Use.SIMULATE or self.effort is not Effort.DEFAULT
 
+    @property
+    def is_held_elsewhere(self) -> bool:
+        """Are values held by the devices of a profile or of a cluster, and not by this process alone?"""
+        return self.cluster is not None or (self.devices is not None and self.use in (Use.LOOK, Use.CHECK))
+
 
 def scheduling_of(arguments: Arguments, use: Use) -> Scheduling | None:
     """What the options ask; None if nothing does."""
