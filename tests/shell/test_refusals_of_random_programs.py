@@ -1,5 +1,5 @@
-"""What is refused for its memory, its time or its tiles says so, whatever the program: random programs that each pass of the graph
-changes, with limits just below what they need and far below it; whole values and values in files."""
+"""What is refused for its memory, its time or its tiles says so, whatever the program: random programs that each pass of the
+graph changes, with limits just below what they need and far below it; whole values and values in files."""
 
 from __future__ import annotations
 

@@ -22,7 +22,8 @@ from math import prod
 from typing import Final
 
 from ...graph import traverse
-from ...graph.phases import Graph, Input, LibraryPhase, Loop, Output, Phase, PhaseId, Structured, ValueId
+from ...graph.phases import ApplyNode, Graph, Input, LibraryPhase, Loop, Output, Phase, PhaseId, Structured, ValueId
+from ...graph.registry import may_fail as library_may_fail
 from ..facts.sharding import Cut, cuts_of, known, reads_of, shape_of
 from .carries import box_along, boxes_read, cuts_in_tiles, is_carried, selects
 from .parts import reads_apart
@@ -79,13 +80,30 @@ class _Builder:
         for phase in self.graph.phases:
             self.makers.update(dict.fromkeys(traverse.results(phase), phase))
             self.place(phase)
-        read = {value for phase in self.graph.phases for value in traverse.uses(phase)}
-        for value, maker in self.makers.items():  # nothing reads it, but making it may fail
-            if maker.id in self.cuts and value not in read and value not in self.there:
-                if not self.fits(self.bytes(value)):
-                    raise CannotStream(maker, "may fail, and nothing reads what it makes")
-                self.collect(value, maker)
+        for maker in self.made_in_part():
+            (value, *_) = traverse.results(maker)
+            if not self.fits(self.bytes(value)):
+                raise CannotStream(maker, "may fail in rows that nothing reads")
+            self.collect(value, maker)
+        return self.flowing()
+
+    def flowing(self) -> Flow:
         return Flow(self.graph, self.axes, self.cuts, self.follows, self.passes(), tuple(self.whole))
+
+    def made_in_part(self) -> list[Phase]:
+        """The phases that flow and may fail, of which the tiles of all passes do not make every row."""
+        failing = [
+            phase for phase in self.graph.phases
+            if phase.id in self.cuts and not self.cuts[phase.id].combines and may_fail(phase)
+            and not self.there.keys() & set(traverse.results(phase))
+        ]  # fmt: skip
+        if not failing:
+            return []
+        flow, made = self.flowing(), dict[PhaseId, list[tuple[int, int]]]()
+        for one in flow.passes:
+            for id, box in demand(flow, one, (0, one.size)).boxes.items():
+                made.setdefault(id, []).append(box[self.cuts[id].axis])
+        return [phase for phase in failing if not covers(made.get(phase.id, ()), self.cuts[phase.id].size)]
 
     def place(self, phase: Phase) -> None:
         if isinstance(phase, Input) and phase.name in self.sources:
@@ -249,6 +267,27 @@ class _Builder:
             value: f"{(second.rows[value][0] - first.rows[value][0]) / rows:.3g}"
             for value in sorted(places & first.rows.keys() & second.rows.keys())
         }
+
+
+def may_fail(phase: Phase) -> bool:
+    """May a run of this phase end in a diagnostic?"""
+    match phase:
+        case Structured():
+            return any(isinstance(node, ApplyNode) and node.span is not None for node in phase.body)
+        case LibraryPhase():
+            return library_may_fail(phase)
+        case _:
+            return any(may_fail(inside) for body in traverse.subgraphs(phase) for inside in body.phases)
+
+
+def covers(intervals: Iterable[tuple[int, int]], rows: int) -> bool:
+    """Is every row in one of these?"""
+    reached = 0
+    for start, stop in sorted(intervals):
+        if start > reached:
+            break
+        reached = max(reached, stop)
+    return reached >= rows
 
 
 def follows(phase: Phase, cut: Cut, graph: Graph, axes: Mapping[ValueId, int]) -> bool:

@@ -15,7 +15,7 @@ from ...graph import traverse
 from ...graph.bind import BoundGraph
 from ...graph.phases import Input, Phase, PhaseId, ValueId
 from ..facts.sharding import reads_of
-from ..plan.model import FreeStep, Plan, RunStep, StreamStep
+from ..plan.model import BranchStep, CellsStep, FreeStep, LoopStep, Plan, RunStep, StreamStep
 from ..plan.parts import Access
 from .carries import boxes_made, boxes_read
 from .flow import flow_of
@@ -39,7 +39,7 @@ def _faults(plan: Plan, bound: BoundGraph, stored: Mapping[str, Stored], limit: 
     run: set[PhaseId] = set()
     for step in plan.main.queues[0].steps:
         match step:
-            case RunStep():
+            case RunStep() | LoopStep() | BranchStep() | CellsStep():
                 used, made = traverse.uses(phases[step.phase]), traverse.results(phases[step.phase])
                 if missing := set(used) - _inside(phases[step.phase]) - there:
                     yield f"phase #{step.phase} reads %{min(missing)}, which is not there"
