@@ -17,7 +17,7 @@ from share import SEED, repeats
 
 from rho import backend
 from rho.backend.run import pool
-from rho.backend.run.cpu import boxes, deferred, slices, views
+from rho.backend.run.cpu import boxes, deferred, slices, unravelled, views
 from rho.lang.diagnostics import RhoError
 from rho.tests.backend import ravels
 from rho.tests.harness.tiers import agree, checked
@@ -90,7 +90,7 @@ def test_a_ravel_of_an_outer_product_is_not_made(program: str, tier: str, monkey
 def test_boxes_do_not_show(tier: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """However small arrays and slices are, values and bits are those of the reference."""
     monkeypatch.setenv("RHO_KERNELS", tier)
-    for module in (deferred, views):
+    for module in (deferred, unravelled, views):
         monkeypatch.setattr(module, "WHOLE", -1)
     monkeypatch.setattr(slices, "WHOLE", 1)
     for module, points in ((deferred, 50), (slices, 64), (boxes, 64)):

@@ -27,6 +27,7 @@ from .deferred import Deferred
 from .kinds import DTYPES, NumArray, constant
 from .reduce import Reduction, identity_array
 from .slices import MappedRun, ReducedRun
+from .unravelled import joined, unravelled
 from .views import View, compile_views
 
 Kernel: TypeAlias = Callable[[Mapping[ValueId, Any], Any], tuple[Any, ...]]
@@ -63,6 +64,9 @@ def _compiled(phase: Structured, kinds: Callable[[ValueId], Kind], number: Calla
     parallel = space[:-1] if reduces else space
     if 0 in space:
         return _empty(phase, parallel, kinds)
+    apart = unravelled(phase, space, kinds, number) if reduces else None
+    if apart is not None:
+        return _over_axes(phase, len(parallel), _compiled(apart, kinds, number, threads), kinds)
     views, varying = compile_views(phase, space, kinds, number)
     if reduces:
         reductions = [Reduction(r.node, r.reduction or "", kinds(r.value)) for r in phase.results]
@@ -78,6 +82,12 @@ def _compiled(phase: Structured, kinds: Callable[[ValueId], Kind], number: Calla
     body = compile_body(phase.body, nodes, varying, space, number)
     run = MappedRun(body, views, space, nodes, [DTYPES[kinds(r.value)] for r in phase.results]).run
     return _through_kernels(phase, views, space, kinds, number, threads, run)
+
+
+def _over_axes(phase: Structured, rank: int, run: Kernel, kinds: Callable[[ValueId], Kind]) -> Kernel:
+    """A reduction of a ravel by `run` over the axes of what was ravelled."""
+    known = {result.value: kinds(result.value) for result in phase.results}
+    return lambda values, overwrite: joined(phase, rank, known.__getitem__, run(values, None))
 
 
 def _through_kernels(

@@ -119,14 +119,14 @@ def _varying(stage: Stage, box: Numbers, target: Numbers, varies: tuple[bool, ..
     if 0 in box:
         return tuple(size != 1 for size in box)
     found = [False] * len(box)
-    for sources, targets in _groups(box, target):
+    for sources, targets in groups(box, target):
         if any(varies[axis] for axis in targets):
             for axis in sources:
                 found[axis] = box[axis] != 1
     return tuple(found)
 
 
-def _groups(source: Numbers, target: Numbers) -> Iterator[tuple[range, range]]:
+def groups(source: Numbers, target: Numbers) -> Iterator[tuple[range, range]]:
     """The shortest runs of axes of equal products, from the front, of two boxes of equal size without zeros."""
     i = j = 0
     while i < len(source) or j < len(target):
@@ -153,7 +153,7 @@ def _reshaped(stage: Reshaped, space: Numbers, shape: Numbers, matters: tuple[bo
     source, target = tuple(map(number, stage.source)), tuple(map(number, stage.target))
     wanted = list(shape)
     if 0 not in source:
-        for _, axes in _groups(source, target):
+        for _, axes in groups(source, target):
             if any(matters[axis] for axis in axes):
                 for axis in axes:
                     wanted[axis] = target[axis]
