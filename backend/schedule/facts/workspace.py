@@ -99,9 +99,9 @@ def deferred_bytes(phase: Structured, scattered: Container[ValueId] = ()) -> dic
 def _copies(read: Read, scattered: Container[ValueId]) -> int:
     """How many items are copied for one that is read: of a reshape one, of what is before it some more around it."""
     stages = read.projection.stages
+    if stages and isinstance(stages[-1], Reshaped) and read.value not in scattered:
+        stages = stages[:-1]  # of what lies in rows: a view
     last = max((place for place, stage in enumerate(stages) if isinstance(stage, Reshaped)), default=-1)
-    if last < 0 or (last == len(stages) - 1 and read.value not in scattered):
-        return 0
     copies, around = 0, 1
     for stage in stages[: last + 1]:
         if isinstance(stage, Reshaped):
