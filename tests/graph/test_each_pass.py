@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from each_pass import NAMES, PATTERNS, trials
-from share import APART, SEED, SHARE
+from each_pass import MIXED, NAMES, PATTERNS, drawn, trials
+from share import APART, SEED, SHARE, seeds
+from tiers import MODES, agree
 
 WANTED = 1_000 if SHARE >= 1 else 6
 """Programs that a pass has changed."""
+IN_TIERS = 300 if SHARE >= 1 else 4
 PERMANENT: dict[str, list[int]] = {}
 """Seeds that have failed, by the pass that they were drawn for."""
 
@@ -30,3 +32,11 @@ def test_what_a_pass_changes_keeps_its_value(name: str) -> None:
 def test_any_program() -> None:
     for _, trial in trials("", range(SEED * APART, SEED * APART + (2_000 if SHARE >= 1 else 30))):
         assert not trial.problem, f"{trial.problem}\n{trial.text}{trial.inputs}"
+
+
+@pytest.mark.parametrize("seed", seeds(IN_TIERS, least=IN_TIERS))
+def test_every_tier(seed: int) -> None:
+    """NumPy's values are those of the reference, of plans without passes, and of every mode of kernels."""
+    program = drawn(MIXED if seed % 2 else "", seed)
+    wanted = [program.outputs[name] for name in sorted(program.outputs)]
+    assert not agree(program.text, program.inputs, ("no passes", *MODES), wanted=wanted), program.text
