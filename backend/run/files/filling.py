@@ -10,6 +10,7 @@ from typing import Any, BinaryIO, Final
 
 from ....typechecker.elements import Kind
 from ..values import NUMPY_NAMES
+from .elements import within
 from .trouble import damaged
 
 BLOCK: Final = 1 << 16
@@ -59,7 +60,7 @@ def fill_with_items(file: BinaryIO, room: Any, stored: Any) -> None:
         fill(file, part.view(numpy.uint8).data)
         if stored.kind == "U":
             require_characters(part)
-        items[place : place + len(part)] = part.view(numpy.uint8) != 0 if stored.kind == "b" else part
+        items[place : place + len(part)] = part.view(numpy.uint8) != 0 if stored.kind == "b" else within(part, room.dtype)
 
 
 def require_characters(items: Any) -> None:

@@ -22,7 +22,7 @@ from ..values import NUMPY_NAMES
 from . import arrow
 from .content import Content
 from .conversions import Column
-from .elements import changed, require_accepted, require_shape
+from .elements import changed, require_accepted, require_shape, within
 from .filling import new_array
 from .trouble import FileTrouble, damaged, disagrees, first_line, listed, missing_package, system_errors
 
@@ -197,5 +197,5 @@ def _batches(file: Any, columns: list[str], wanted: Column, groups: list[int] | 
             items = batch.column(batch.schema.get_field_index(column))
             if items.null_count:
                 raise disagrees(f"has missing values in column `{column}`", "say what stands for them: `missing 0`")
-            table[:, place] = items.to_numpy(zero_copy_only=False)
+            table[:, place] = within(items.to_numpy(zero_copy_only=False), table.dtype)
         yield table

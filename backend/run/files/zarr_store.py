@@ -27,7 +27,7 @@ from ....lang.opening import is_name
 from . import zarr_metadata
 from .content import Content
 from .conversions import Column
-from .elements import require_accepted, require_shape
+from .elements import require_accepted, require_shape, within
 from .filling import new_array
 from .trouble import FileTrouble, damaged, listed
 from .zarr_files import METADATA, Store, opened
@@ -180,7 +180,7 @@ def _present(store: Store, parts: tuple[str, ...], array: ZarrArray) -> Any:
 
 def _fill(store: Store, parts: tuple[str, ...], array: ZarrArray, room: Any, present: Any, start: int = 0) -> None:
     """The items of some rows, from `start` on, where chunks begin; those of chunks that are not there too."""
-    room[...] = array.fill
+    room[...] = within(np.asarray(array.fill), room.dtype)
     origin = [start, *[0] * (room.ndim - 1)][: room.ndim]
     counts = _counts(array)
     if room.ndim:
@@ -224,4 +224,4 @@ def _put(room: Any, first: tuple[int, ...], items: Any) -> None:
         return
     where = tuple(slice(at, at + size) for at, size in zip(first, items.shape, strict=True))
     inside = tuple(slice(0, size - at) for at, size in zip(first, room.shape, strict=True))
-    room[where] = items[inside]
+    room[where] = within(items[inside], room.dtype)
