@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import socket
@@ -10,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import closing, suppress
 from operator import truediv
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -81,6 +83,44 @@ def test_a_scheduler_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(membership, "PATIENCE", 1.0)
     with closing(socket.create_server(("127.0.0.1", 0))) as silent, pytest.raises(RunFailed, match="no scheduler answers"):
         attach(f"tcp://127.0.0.1:{silent.getsockname()[1]}")
+
+
+class Hanging:
+    """A client whose scheduler has stopped, and one whose scheduler is gone."""
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self.never, self.error, self.asked = threading.Event(), error, threading.Event()
+        self.security = SimpleNamespace(get_connection_args=lambda role: {})
+
+    def close(self, *given: object) -> None:
+        self.asked.set()
+        if self.error is not None:
+            raise self.error
+        self.never.wait()
+
+    nthreads = cancel = close
+
+    def wait_for_workers(self, count: int, timeout: float) -> None:
+        raise TimeoutError
+
+
+@pytest.mark.parametrize("error", [None, OSError("gone")])
+def test_a_cluster_is_let_go_although_its_scheduler_is_gone(error: Exception | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(membership, "PATIENCE", 0.0)
+    client = Hanging(error)
+    cluster = Membership(client)
+    with pytest.raises(RunFailed, match="the workers cannot be asked"):
+        cluster.members()
+    client.asked.clear()
+    cluster.show("p.rho", "r", [])()
+    assert client.asked.wait(60.0)
+    cluster.close()
+    client.never.set()
+
+
+def test_dask_says_nothing_of_its_own(workers: Membership) -> None:
+    for name in ("distributed.client", "distributed.core", "distributed.scheduler"):
+        assert logging.getLogger(name).getEffectiveLevel() == logging.CRITICAL
 
 
 def listening(pids: set[int]) -> set[int]:

@@ -152,6 +152,9 @@ def attach(where: object) -> Membership:
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     if isinstance(where, distributed.Client):
         return Membership(where)
+    for name in [*logging.root.manager.loggerDict]:  # Dask gives each a level of its own
+        if name.startswith("distributed."):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
     text = os.fspath(where) if isinstance(where, str | os.PathLike) else repr(where)
     local = _LOCAL.fullmatch(text)
     count = "1" if local is None else (local[1] or "1").lstrip("0")
