@@ -46,7 +46,7 @@ BUDGET = Option(("--budget",), Takes.VALUE, "SECONDS", "about how long to search
 PROVE = Option(("--prove",), Takes.NOTHING, "", "search until the plan is proved optimal")
 FAST = Option(("--fast",), Takes.NOTHING, "", "heuristics and bounds only")
 STRATEGY_NAMES = (
-    "baselines", "single-split", "paths", "energetic", "lp-relaxation", "list-scheduling",
+    "baselines", "at-home", "single-split", "paths", "energetic", "lp-relaxation", "list-scheduling",
     "rolling", "uniform", "chains", "fewer-devices", "activity-lists", "row-shifts", "annealing", "z3", "chunks",
     "slivers",
 )  # fmt: skip
