@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from .codes import Code
-from .habits_functions import BUILTINS, CALLS, CONSTANTS, JOINED, PACKAGES, ROWS, TOLD, WORDS
+from .habits_functions import BUILTINS, CALLS, CONSTANTS, JOINED, PACKAGES, ROWS, SUBPACKAGES, TOLD, WORDS
 from .habits_spelling import (
     ATOM,
     ITEM,
@@ -229,14 +229,15 @@ def _named() -> tuple[Habit, ...]:
     """The rows of names: calls as functions and as methods, functions without parentheses, values."""
     functions = {*WORDS, *ROWS, *JOINED, *(word for word, _ in (*CALLS, *BUILTINS)), "stack", "column_stack", "astype"}
     words, values, told = ("|".join(sorted(names, key=len, reverse=True)) for names in (functions, CONSTANTS, TOLD))
-    known = rf"(?:{'|'.join(PACKAGES)})\.(?:[a-z]\w*\.)*"
+    known = rf"(?:{'|'.join(PACKAGES)})\.(?:(?:{'|'.join(SUBPACKAGES)})\.)*"
+    every = rf"(?:{'|'.join(PACKAGES)})\.(?:[a-z]\w*\.)*"
     libraries = r"(?:stats|sort|text|linalg)\."
     given = GIVEN
     return (
         Habit(rf"(?<![\w.])(?P<all>(?:{'|'.join(PACKAGES)})\.\w+\.(?P<w>outer|reduce|accumulate){given})",
               "`x∘.f y` is f of each item of x with each of y, `f⌿x` folds with f, `f⍀x` keeps what comes on the way",
               read_whole, _NAMED),
-        Habit(rf"(?<![\w.])(?:{known}|{NAME}\.)?(?P<w>{told})\b(?=[ \t]*\()", "", None, (*_NAMED, Code.E131, Code.E133)),
+        Habit(rf"(?<![\w.])(?:{every}|{NAME}\.)?(?P<w>{told})\b(?=[ \t]*\()", "", None, (*_NAMED, Code.E131, Code.E133)),
         Habit(rf"(?<![\w.])(?P<all>(?:(?!{known}|{libraries}){NAME}(?:\[[^\[\]\n]*\])?|(?:{known})?{NAME}{given}|{given}|{TEXT})"
               rf"(?:\.{NAME}{given})*\.(?P<w>{words})\b(?:{given})?)", "", applied, _NAMED),
         Habit(rf"(?<![\w.])(?P<all>(?:{known})?(?P<w>{words}){given})", "", applied, _NAMED),

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from typing import Final
 
 PACKAGES: Final = ("np", "numpy", "math", "jnp", "jax", "torch", "scipy", "cmath", "statistics", "operator")
+SUBPACKAGES: Final = ("numpy", "linalg", "fft", "special", "nn", "functional", "lax")
+"""Those whose functions mean what their names mean elsewhere; `scipy.stats.norm` is a distribution."""
 
 CONSTANTS: Final[Mapping[str, str]] = {
     "True": "1", "False": "0", "true": "1", "false": "0", "pi": "○1", "inf": "∞", "Inf": "∞", "infinity": "∞",
@@ -48,7 +50,7 @@ WORDS: Final[Mapping[str, str]] = {
     "copy": "", "tolist": "", "item": "⊃,", "fft": "⎕fft ", "ifft": "⎕ifft ", "rfft": "⎕rfft ", "cholesky": "⎕cholesky ",
     "eigh": "⎕eigh ", "relu": "0⌈", "sigmoid": "{÷1+*-⍵}", "softmax": "{e÷+/e←*⍵-⌈/⍵}", "upper": "text.upper ",
     "lower": "text.lower ", "strip": "text.trim ", "trunc": "{(×⍵)×⌊|⍵}", "fix": "{(×⍵)×⌊|⍵}", "zeros_like": "{(⍴⍵)⍴0}",
-    "ones_like": "{(⍴⍵)⍴1}", "maximum": "⌈/,", "minimum": "⌊/,", "logsumexp": "{m+⍟+/*⍵-m←⌈/⍵},", "eig": "⎕eigh ", "svd": "⎕svd ",
+    "ones_like": "{(⍴⍵)⍴1}", "maximum": "⌈/,", "minimum": "⌊/,", "logsumexp": "{m+⍟+/*⍵-m←⌈/⍵},", "svd": "⎕svd ",
     "qr": "⎕qr ", "collect": "", "abs2": "×⍨|", "float64": "f64 ", "float32": "f32 ",
     "fabs": "|", "absolute": "|", "positive": "", "real": "9○", "imag": "11○", "angle": "12○",
 }  # fmt: skip
@@ -124,6 +126,7 @@ TOLD: Final[Mapping[str, str]] = {
     **dict.fromkeys(("polyfit", "lstsq"), "`y⌹A` is the least squares solution, `y⌹x∘.*0 1` a line"),
     **dict.fromkeys(("argwhere",), "`⍸m` has the positions of the ones of a mask"),
     **dict.fromkeys(("invert", "bitwise_not"), "`~m` is not, of a mask; `⎕bnot n` turns the bits of integers"),
+    **dict.fromkeys(("eig", "eigvals"), "`(values vectors) ← ⎕eigh A` is of symmetric matrices; no function is of others"),
     **dict.fromkeys(("diag",), "`0 0⍉A` is the diagonal of a matrix, `x×∘.=⍨⍳≢x` the matrix with the diagonal x"),
     **dict.fromkeys(("input",), "`input x : f64[n]` in a line of its own names what a program is given"),
     **dict.fromkeys(("grad", "value_and_grad"), "gradients (`f∂ x`) are refused for now"),
@@ -133,7 +136,6 @@ TOLD: Final[Mapping[str, str]] = {
 
 REMARKS: Final[Mapping[str, str]] = {
     "vstack": "of two vectors, which `⍪` joins to one, the matrix is `[x ⋄ y]`",
-    "eig": "`⎕eigh` is of symmetric matrices, smallest value first: `(values vectors) ← ⎕eigh A`",
     "svd": "`(u s v) ← ⎕svd A` names the three",
     "round": "without halves that go to the even neighbour, `⌊0.5+x` will do",
 }

@@ -10,7 +10,7 @@ from .cycles import cycle_through
 from .definitions import Argument, Definition, NameClass, Symbol
 from .diagnostics import Diagnostic, Label
 from .lexer import TokenKind
-from .primitives import by_name, nearest, suggest
+from .primitives import by_name, edits, nearest, suggest
 from .primitives import rows as rows_of
 from .problems import Problem
 from .source import Span
@@ -223,6 +223,17 @@ _ELSEWHERE = {
 }
 
 
+def _system_name(name: str) -> str | None:
+    """The name of the library that is misspelt: other interpreters have names of two letters and in capitals that mean other
+    functions, so either the case or one letter of at least three may differ, and only one name may be so near."""
+    names = sorted(one for one in FUNCTIONS | SYSTEM_CONSTANTS if one.startswith("⎕"))
+    cased = [one for one in names if one.lower() == name.lower()]
+    if cased or len(name) < 4:
+        return cased[0] if cased else None
+    near = [one for one in names if one[1:].islower() and edits(name, one) == 1]
+    return near[0] if len(near) == 1 else None
+
+
 def bind_quad(binding: Binding, token: Token) -> Unit:
     """A library function or a system constant: `⎕fft`, `⎕A`."""
     name, span = token.text, binding.of(token)
@@ -235,7 +246,7 @@ def bind_quad(binding: Binding, token: Token) -> Unit:
         raise binding.problem(Code.E001, message, span)
     if name in _ELSEWHERE:
         raise binding.problem(Code.E001, f"there is no `{name}`", span, notes=(_ELSEWHERE[name],))
-    meant = nearest(name, sorted(system for system in FUNCTIONS | SYSTEM_CONSTANTS if system.startswith("⎕")))
+    meant = _system_name(name)
     if meant is not None:
         raise binding.problem(Code.E001, f"there is no `{name}`; did you mean `{meant}`?", span,
                               fixes=replacing(f"write `{meant}`", span, meant))  # fmt: skip

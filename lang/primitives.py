@@ -121,23 +121,22 @@ def meant(guess: str | None) -> str:
 
 
 def nearest(word: str, candidates: Iterable[str]) -> str | None:
-    """The candidate within a third of the word's length in edits (insert, delete, replace, swap); None if none.
+    """The candidate one edit away (insert, delete, replace, swap), or that differs in case only; None if none.
 
     Of several as near, the one that begins as the word does, then the first."""
-    limit = max(1, len(word) // 3)
     best: str | None = None
-    best_score = (limit, True)
+    best_score = (1, True)
     for candidate in candidates:
         if abs(len(candidate) - len(word)) > best_score[0] or not candidate:
             continue
-        distance = _edits(word.lower(), candidate.lower())
+        distance = edits(word.lower(), candidate.lower())
         score = (distance, candidate[:1].lower() != word[:1].lower())
         if distance < max(len(word), len(candidate)) and (score < best_score or (best is None and score <= best_score)):
             best, best_score = candidate, score
     return best
 
 
-def _edits(left: str, right: str) -> int:
+def edits(left: str, right: str) -> int:
     """Optimal string alignment distance."""
     before: list[int] = []
     previous = list(range(len(right) + 1))

@@ -112,7 +112,9 @@ UNSURE = (
     "np.diag(x)", "np.interp(2, x, y)", "np.pad(x, 1)", "np.delete(x, 1)", "np.fmod(x, 2)", "math.e", "x.dtype",
     "map(lambda a: print(a), x)", "[r.sum() for r in A]",
     "A[[0, 1], [1, 2]]", "std(x)", "var(x)", "int('12')",
-    "scipy.stats.norm(x)",
+    "scipy.stats.norm(x)", "scipy.stats.norm(x, 2)", "scipy.ndimage.sum(x)", "np.random.power(x)",
+    "np.linalg.eig(A)", "np.linalg.eigvals(A)",
+    "⎕DT x", "⎕CR x", "⎕R x", "⎕SVC x", "⎕erff x", "⎕shx x",
 )  # fmt: skip
 """What has several readings, or asks for what no text is sure to give."""
 

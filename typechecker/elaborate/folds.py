@@ -13,7 +13,7 @@ from ...lang.codes import Code
 from ...lang.source import Span
 from ..core import Scalar
 from ..core_blocks import Fold, FoldScan
-from ..elements import plain
+from ..elements import Kind, plain
 from ..obligations import Obligation, Relation, SizeFact
 from ..operands import Operand, Value, is_poisoned, leaves
 from ..rules.common import item_of
@@ -99,13 +99,15 @@ def _leading(ctx: Context, value: Value, span: Span) -> Size | None:
     return length
 
 
-_STARTS = {"`⌈/`": " (`⌈/¯∞,x`)", "`⌊/`": " (`⌊/∞,x`)"}
+_STARTS = {"`⌈/`": "`⌈/¯∞,x`", "`⌊/`": "`⌊/∞,x`"}
 
 
-def require_items(ctx: Context, what: str, length: Size, span: Span) -> bool:
-    """E204 unless the reduced axis has an item."""
+def require_items(ctx: Context, what: str, length: Size, span: Span, kind: Kind | None = None) -> bool:
+    """E204 unless the reduced axis has an item.  `kind`: of the items; ∞ would make integers floats."""
     empty = "is empty" if length.constant is not None else f"of length {length} may be empty"
-    start = _STARTS.get(what, "")
+    start = ""
+    if what in _STARTS and kind is not None:
+        start = f" ({_STARTS[what]})" if kind.is_float else f" (`{what[1:-1]}k,x` with an integer k)" if kind.is_integer else ""
     known = length.constant is not None or length.is_runtime()
     stated = "" if known else f", or state that the axis is not empty (`where {length} ≥ 1`)"
     return ctx.builder.require(

@@ -173,7 +173,9 @@ def scalar_fold(ctx: Context, function: PrimitiveFunction, x: Operand, span: Spa
 
 def emit_reduce(ctx: Context, fold: ScalarFold, x: Operand, axis: int, span: Span) -> Operand:
     length = x.type.shape[axis]
-    if identity_of(fold.glyph) is None and not folds.require_items(ctx, f"`{fold.glyph}/`", length, span):
+    if identity_of(fold.glyph) is None and not folds.require_items(
+        ctx, f"`{fold.glyph}/`", length, span, x.type.element.kind
+    ):
         return ctx.builder.poison(span)
     element = fold.element
     arg = cast(ctx, x, fold.element, span)
