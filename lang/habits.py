@@ -237,6 +237,8 @@ def _named() -> tuple[Habit, ...]:
         Habit(rf"(?<![\w.])(?P<all>(?:{'|'.join(PACKAGES)})\.\w+\.(?P<w>outer|reduce|accumulate){given})",
               "`x∘.f y` is f of each item of x with each of y, `f⌿x` folds with f, `f⍀x` keeps what comes on the way",
               read_whole, _NAMED),
+        Habit(rf"(?<![\w.])(?:{'|'.join(PACKAGES)})\.(?P<w>size)\b(?=[ \t]*\()",
+              "`≢,x` is the number of items of x, `⍴x` its shape", None, _NAMED),
         Habit(rf"(?<![\w.])(?:{every}|{NAME}\.)?(?P<w>{told})\b(?=[ \t]*\()", "", None, (*_NAMED, Code.E131, Code.E133)),
         Habit(rf"(?<![\w.])(?P<all>(?:(?!{known}|{libraries}){NAME}(?:\[[^\[\]\n]*\])?|(?:{known})?{NAME}{given}|{given}|{TEXT})"
               rf"(?:\.{NAME}{given})*\.(?P<w>{words})\b(?:{given})?)", "", applied, _NAMED),
