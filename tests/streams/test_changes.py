@@ -22,7 +22,7 @@ from rho.typechecker.elements import Kind
 from .running import loaded, results
 
 COUNT = 300_000
-LIMIT = 7_000_000
+LIMITS = {".npy": 3_500_000, ".npz": 3_500_000, ".parquet": 20_000_000}
 CENTRED = "input x : f64[n] where n ≥ 8\ny ← x-(+/x)÷≢x\noutput y\n"
 ITEMS = np.arange(COUNT, dtype="f8")
 WANTED = Wanted(Kind.F64, 1, Span("p.rho", 0, 0))
@@ -112,7 +112,7 @@ def test_a_stream_of_a_file_that_changes(
     name, changed = stored
     if changed.suffix == ".zip":
         pytest.skip("is one chunk")
-    files, limit = {"x": name}, LIMIT // 2 if changed.suffix in (".npy", ".npz") else LIMIT
+    files, limit = {"x": name}, LIMITS.get(changed.suffix, 7_000_000)
     owner = NpySource if changed.suffix in (".npy", ".npz") else InOrder
     with monkeypatch.context() as counting:
         calls = _on_call(counting, owner, "read", 0, lambda: None)
@@ -146,7 +146,7 @@ def test_a_box_of_a_file_that_changes(stored: tuple[str, Path], monkeypatch: pyt
     assert box.read().tolist() == ITEMS[: COUNT // 2].tolist()
     owner = NpySource if changed.suffix in (".npy", ".npz") else InOrder
     _on_call(monkeypatch, owner, "read", 1, lambda: _overwrite(changed))
-    with pytest.raises(RhoError, match="changed while it was read"):
+    with pytest.raises(RhoError, match=r"changed while it was read|damaged member"):
         box.read()
 
 
