@@ -24,7 +24,7 @@ def run_lines(text: str, session: Session, request: Request, console: Console, *
         report = run_line(Source(f"<line {number}>", line), session, request, verify=verify)
         worst = worst or report.exit
         if json:
-            print_json(console, {**report.json(), "exit": int(report.exit)})
+            print_json(console, {**report.json(console.digits), "exit": int(report.exit)})
             continue
         messages.show(console, report.diagnostics, report.sources)
         for shown in report.outcome.printed:

@@ -16,7 +16,7 @@ from ...typechecker.core import Print, ValueId
 from ...typechecker.core_blocks import Core
 from ...typechecker.display import show_type
 from ...typechecker.elements import Kind
-from ..cli.console import Console
+from ..cli.console import DEFAULT_DIGITS, Console
 from ..cli.encode import plain_data
 from ..display.values import LIMIT, display
 
@@ -51,9 +51,9 @@ class Shown:
         limit = WHOLE_TEXT_LIMIT if self.kind is Kind.CHAR else LIMIT
         return display(self.value, kind=self.kind, digits=console.digits, limit=limit, width=console.width)
 
-    def text(self) -> str:
+    def text(self, digits: int = DEFAULT_DIGITS) -> str:
         """The whole value as text, as JSON's `printed` has it."""
-        return "\n".join(display(self.value, kind=self.kind))
+        return "\n".join(display(self.value, kind=self.kind, digits=digits))
 
     def json(self) -> dict[str, Any]:
         return {"name": self.name, "type": self.type, "shape": list(self.shape), "elem": self.kind.value, "data": self.data()}
@@ -115,10 +115,10 @@ class Outcome:
 
         return replace(self, outputs={name: replace(one, value=read_back(one.value)) for name, one in self.outputs.items()})
 
-    def json(self, diagnostics: list[dict[str, Any]]) -> dict[str, Any]:
-        """The object of `eval --json` and `run --json`."""
+    def json(self, diagnostics: list[dict[str, Any]], digits: int = DEFAULT_DIGITS) -> dict[str, Any]:
+        """The object of `eval --json` and `run --json`; `digits` are those of what is printed."""
         values = [shown.json() for shown in (*self.printed, *self.outputs.values())]
-        printed = [shown.text() for shown in self.printed]
+        printed = [shown.text(digits) for shown in self.printed]
         return {"values": values, "printed": printed, "diagnostics": diagnostics, "plan": dict(self.plan)}
 
 

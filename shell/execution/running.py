@@ -13,7 +13,7 @@ from ...lang.diagnostics import Diagnostic, RhoError
 from ...lang.records import dataclass
 from ...lang.render import diagnostic_json
 from ...lang.source import Source
-from ..cli.console import Console
+from ..cli.console import DEFAULT_DIGITS, Console
 from ..cli.ending import LastWords
 from ..cli.exits import Exit
 from ..cli.messages import exit_of, show, with_options
@@ -36,8 +36,8 @@ class Report:
     diagnostics: tuple[Diagnostic, ...]
     sources: Mapping[str, Source]
 
-    def json(self) -> dict[str, Any]:
-        return self.outcome.json([diagnostic_json(found, self.sources) for found in self.diagnostics])
+    def json(self, digits: int = DEFAULT_DIGITS) -> dict[str, Any]:
+        return self.outcome.json([diagnostic_json(found, self.sources) for found in self.diagnostics], digits)
 
 
 Save = Callable[[Loaded, Outcome], None]
@@ -98,7 +98,7 @@ def last_words(report: Report, *, json: bool) -> LastWords:
     console = Console(out, err, StringIO(), {})
     show(console, report.diagnostics, report.sources)
     if json:
-        print_json(console, report.json())
+        print_json(console, report.json(console.digits))
     return LastWords(out.getvalue(), err.getvalue(), report.exit)
 
 

@@ -54,7 +54,7 @@ def show_report(report: Report, console: Console, *, json: bool) -> Exit:
 
     messages.show(console, report.diagnostics, report.sources)
     if json:
-        print_json(console, report.json())
+        print_json(console, report.json(console.digits))
     else:
         for shown in report.outcome.printed:
             console.print("\n".join(shown.lines(console)))

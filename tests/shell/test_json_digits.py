@@ -1,0 +1,20 @@
+"""`--digits` holds for what `--json` says is printed."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+
+from rho.shell.start import main
+
+
+@pytest.mark.parametrize(("digits", "printed"), [("3", "0.333"), ("10", "0.3333333333"), ("17", "0.33333333333333331")])
+def test_printed_has_so_many_digits(
+    digits: str, printed: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["rho", "eval", "--json", "--digits", digits, "1÷3"])
+    assert main() == 0
+    made = json.loads(capsys.readouterr().out)
+    assert made["printed"] == [printed] and made["values"][0]["data"] == 1 / 3
