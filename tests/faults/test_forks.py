@@ -113,7 +113,7 @@ def of_child(work: object) -> str:
 
 
 def test_children_of_a_process_whose_threads_are_at_work() -> None:
-    given = [sys.executable, "-X", "faulthandler", "-c", FORKING, str(SEED), str(repeats(200))]
+    given = [sys.executable, "-X", "faulthandler", "-c", FORKING, str(SEED), str(repeats(80))]
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     done = subprocess.run(given, capture_output=True, text=True, timeout=600, env=environment, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "good\n", ""), SEED
