@@ -17,7 +17,7 @@ from .drawn import SIZES, STAGED_SIZES, SWEPT_SIZES, program, staged, sweeps
 from .running import backwards, results
 
 
-@pytest.mark.parametrize("seed", seeds(400))
+@pytest.mark.parametrize("seed", seeds(400, 30020210))
 def test_a_drawn_program(seed: int) -> None:
     is_kept(program(Random(seed)), SIZES, seed)
 
@@ -47,7 +47,7 @@ def is_kept(drawn: Program, all_sizes: Sequence[Mapping[str, int]], seed: int) -
         for sizes, outcome in zip(all_sizes, expected, strict=True):
             assert results(other, sizes, seed) == outcome, f"{name} at {sizes}:\n{show(drawn)}\n{show(other)}"
         again = transformation(other)
-        if again != other:  # code behind a check that always fails is left to a second folding
+        if again != other:  # code behind a check that always fails, and a loop whose body was unrolled, are left to a second one
             said = f"{name} is not idempotent:\n{show(other)}\n{show(again)}"
-            assert name == "folding" and transformation(again) == again, said
+            assert name in ("folding", "unrolling") and transformation(again) == again, said
         drawn = other
