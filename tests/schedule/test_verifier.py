@@ -36,6 +36,7 @@ from rho.backend.schedule.solve.objectives import plan_objectives
 from rho.backend.schedule.synchronisation import Queue
 from rho.backend.schedule.timeline.fences import Fence, Merging, QueueIndex, QueueKind, Synchronisation, Wait, synchronise
 from rho.backend.schedule.timeline.timing import Decisions, lay_out
+from rho.backend.schedule.verify.judge import tiled
 from rho.backend.schedule.verify.schedules import Rule, memory_in_use, verify, verify_schedule
 from rho.lang.codes import Code
 from rho.tests.plans.answers import together
@@ -366,3 +367,9 @@ def test_the_memory_of_what_holds_nothing_suffices() -> None:
     for device, full in ((0, False), (1, True)):
         found = verify_schedule(problem, Schedule((Shard(PhaseIndex(0), DeviceIndex(device), 0, 1, 0, 2),), (), ()))
         assert {v.code for v in found} == ({Rule.V5} if full else set()), found
+
+
+def test_what_is_empty_along_one_axis_is_tiled_along_the_others() -> None:
+    box = ((0, 3), (0, 0))
+    assert tiled(box, [((0, 1), (0, 0)), ((1, 3), (0, 0))]) and tiled(box, [box]) and tiled(((0, 0),), [((0, 0),)])
+    assert not tiled(box, [((0, 1), (0, 0))]) and not tiled(box, [box, box]) and not tiled(((0, 0),), [])

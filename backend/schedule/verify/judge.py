@@ -46,7 +46,11 @@ def covered(box: Box, parts: Sequence[Box]) -> bool:
 
 
 def tiled(box: Box, parts: Sequence[Box]) -> bool:
-    """Are boxes together another, each point once?"""
+    """Are boxes together another, each point once?  Of a box that has an empty axis, along the others."""
+    if any(start == stop for start, stop in box):
+        full = [axis for axis, (start, stop) in enumerate(box) if start < stop]
+        alike = all(len(part) == len(box) and all(part[x] == box[x] for x in range(len(box)) if x not in full) for part in parts)
+        return alike and tiled(tuple(box[axis] for axis in full), [tuple(part[axis] for axis in full) for part in parts])
     inside = all(
         len(part) == len(box) and all(a <= c < d <= b for (a, b), (c, d) in zip(box, part, strict=True)) for part in parts
     )
