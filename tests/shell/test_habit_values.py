@@ -114,7 +114,7 @@ UNSURE = (
     "A[[0, 1], [1, 2]]", "std(x)", "var(x)", "int('12')",
     "scipy.stats.norm(x)", "scipy.stats.norm(x, 2)", "scipy.ndimage.sum(x)", "np.random.power(x)",
     "np.linalg.eig(A)", "np.linalg.eigvals(A)",
-    "np.size(A)", "np.reciprocal(x)", "np.gradient(A)", "np.triu(x)", "⎕DT x", "⎕CR x", "⎕R x", "⎕SVC x", "⎕erff x", "⎕shx x",
+    "np.size(A)", "np.reciprocal(x)", "⎕DT x", "⎕CR x", "⎕R x", "⎕SVC x", "⎕erff x", "⎕shx x",
 )  # fmt: skip
 """What has several readings, or asks for what no text is sure to give."""
 
