@@ -17,7 +17,7 @@ from .drawn import SIZES, STAGED_SIZES, SWEPT_SIZES, program, staged, sweeps
 from .running import backwards, results
 
 
-@pytest.mark.parametrize("seed", seeds(400, 30020210))
+@pytest.mark.parametrize("seed", seeds(400, 30020050, 30020210))
 def test_a_drawn_program(seed: int) -> None:
     is_kept(program(Random(seed)), SIZES, seed)
 

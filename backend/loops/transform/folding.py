@@ -58,11 +58,13 @@ class _Folding:
         """Registers that reductions yield: they stay what Note [Loops] of `ir` wants."""
 
     def use(self, name: str) -> str:
-        return self.same.get(name, name)
+        while name in self.same:  # what it is may itself have turned out to be another, in a further pass over a loop
+            name = self.same[name]
+        return name
 
     def form(self, form: Index) -> Index:
         expanded = self.definitions.expand(form)
-        renamed = {name: index(self.same[name]) for name, _ in expanded.terms if name in self.same}
+        renamed = {name: index(self.use(name)) for name, _ in expanded.terms if name in self.same}
         return self.definitions.expand(substitute(expanded, renamed)) if renamed else expanded
 
     def block(self, body: tuple[Statement, ...], facts: Facts) -> tuple[Statement, ...]:
