@@ -10,8 +10,10 @@ Neighbours: `backend.run.calibration` (measures), `shell.verbs.devices` (shows).
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from errno import ENOENT
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
@@ -28,8 +30,8 @@ from .writing import canonical
 DEFAULT: Final = "default"
 COMPILED: Final = "default-compiled"
 NAME: Final = "cpu0"
-VERSION: Final = 4
-"""Of what calibration measures: another version asks for another calibration."""
+VERSION: Final = 5
+"""Of what calibration measures and how it is stored: another version asks for another calibration."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,30 +55,59 @@ def host_profile(facts: HostFacts, tier: str, described: Mapping[str, str | int]
 
 
 def machine_profile(facts: HostFacts, tier: str, numpy: str, folder: Path | None = None) -> Profile:
-    """This machine as it is known: calibrated, or with the default tables."""
+    """This machine as it is known: calibrated, or with the default tables, which say why a stored calibration is not used."""
     bare = host_profile(facts, tier, {**facts.facts(), "numpy": numpy})
-    kept = cache_file(bare, folder)
-    data = None if kept is None else read_private(kept, LARGEST_PROFILE)
-    if data is None:
-        return with_default_tables(bare)
+    path = cache_file(bare, folder)
     try:
-        found = read_profile(str(kept), data.decode("utf-8"))
+        stored = None if path is None else stored_calibration(path, bare)
+    except UnusableCalibration as error:
+        default = with_default_tables(bare)
+        return replace(default, calibration=replace(default.calibration, unusable=f"`{path}` {error}"))
+    if stored is None:
+        return with_default_tables(bare)
+    return replace(bare, devices=(_with_times_of(bare.home, stored.home),), calibration=stored.calibration)
+
+
+class UnusableCalibration(Exception):
+    """A stored calibration that is not used; the text completes a sentence that begins with its path."""
+
+
+def stored_calibration(path: Path, bare: Profile) -> Profile | None:
+    """The calibration that was stored for a machine; None if there is none.  UnusableCalibration.
+
+    The first line of the file is the digest of the others: what is damaged or edited is never planned with."""
+    data = read_private(path, LARGEST_PROFILE)
+    if data is None:
+        if os.path.lexists(path):
+            raise UnusableCalibration("or its folder is no regular one that only this user can write")
+        return None
+    head, _, text = data.partition(b"\n")
+    if head != _digest_line(text):
+        raise UnusableCalibration("was changed after it was measured")
+    try:
+        found = read_profile(str(path), text.decode("utf-8"))
     except (ValueError, RecursionError, Refused):
-        return with_default_tables(bare)
+        raise UnusableCalibration("is not a profile") from None
     if dict(found.calibration.facts) != dict(bare.calibration.facts) or len(found.devices) != 1:
-        return with_default_tables(bare)
-    return replace(found, devices=(replace(found.devices[0], memory_bytes=facts.memory or None),))
+        raise UnusableCalibration("was measured on another machine, or by another version")
+    return found
+
+
+def _digest_line(text: bytes) -> bytes:
+    return b"# sha256 " + sha256(text).hexdigest().encode()
+
+
+def _with_times_of(device: DeviceProfile, known: DeviceProfile) -> DeviceProfile:
+    return replace(
+        device, ops=known.ops, launch_ns=known.launch_ns, host_dispatch_ns=known.host_dispatch_ns, sync_ns=known.sync_ns,
+        alloc_ns=known.alloc_ns,
+    )  # fmt: skip
 
 
 def with_default_tables(bare: Profile) -> Profile:
     known = load_profile(COMPILED if str(bare.calibration.facts.get("kernels", "")).startswith("llvm") else DEFAULT)
-    device = known.home
-    own = replace(
-        bare.home, ops=device.ops, launch_ns=device.launch_ns, host_dispatch_ns=device.host_dispatch_ns, sync_ns=device.sync_ns,
-        alloc_ns=device.alloc_ns,
-    )  # fmt: skip
     declared = replace(known.calibration, calibrated=None, facts=bare.calibration.facts)
-    return replace(bare, devices=(own,), calibration=declared)
+    return replace(bare, devices=(_with_times_of(bare.home, known.home),), calibration=declared)
 
 
 def merged(known: Profile, found: Profile) -> Profile:
@@ -92,13 +123,14 @@ def _mean(before: Table | None, table: Table) -> Table:
 
 
 def keep_calibration(profile: Profile, folder: Path | None = None) -> Path:
-    """Write a calibration where `machine_profile` finds it.  OSError."""
+    """Write a calibration where `machine_profile` finds it.  OSError; UnusableCalibration: it would not be used there."""
     path = cache_file(profile, folder)
     if path is None:
-        raise FileNotFoundError("this user has no home folder")
+        raise FileNotFoundError(ENOENT, "this user has no home folder")
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     text = canonical(profile).encode("utf-8")
-    replace_file(path, lambda file: file.write(text), mode=0o600)
+    replace_file(path, lambda file: (file.write(_digest_line(text) + b"\n"), file.write(text)), mode=0o600)
+    stored_calibration(path, profile)
     return path
 
 

@@ -125,12 +125,14 @@ class LinkProfile:
 @dataclass(frozen=True, slots=True)
 class Calibration:
     """How the figures were found.  `calibrated` None: declared.  Residuals are shares: with 0.1 and 0.19, nine in ten measured
-    times were at least 0.9 and nine in ten at most 1.19 of what the tables say."""
+    times were at least 0.9 and nine in ten at most 1.19 of what the tables say.  `unusable`: why a stored calibration of this
+machine is not used."""
 
     calibrated: date | None = None
     residual_p10: Fraction = Fraction(1, 2)
     residual_p90: Fraction = Fraction(1, 2)
     facts: Mapping[str, str | int] = field(default_factory=dict)
+    unusable: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

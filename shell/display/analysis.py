@@ -30,6 +30,7 @@ from ...backend.schedule.plan.model import (
     TransferStep,
 )
 from ...backend.schedule.plan.parts import DeviceId
+from ..execution.profiles import default_tables
 
 if TYPE_CHECKING:
     from ...backend.devices.profile import Profile
@@ -137,8 +138,8 @@ def _planned(plan: Plan) -> dict[Where, int]:
     return found
 
 
-def table(rows: list[Row], *, runs: int, calibrated: bool) -> list[str]:
-    """As lines of text."""
+def table(rows: list[Row], *, runs: int, calibrated: bool, unusable: str = "") -> list[str]:
+    """As lines of text; `unusable`: why a stored calibration is not used."""
     if not rows:
         return []
     several = len({row.device for row in rows}) > 1
@@ -158,7 +159,7 @@ def table(rows: list[Row], *, runs: int, calibrated: bool) -> list[str]:
     ]
     made.append(f"actual: the median of {runs} runs after the first, kernels warm" if runs > 1 else "actual: of one more run")
     if not calibrated:
-        made.append("estimates are by default tables; `rho devices --calibrate` measures this machine")
+        made.append(f"estimates are by {default_tables(unusable)}")
     elif any(row.surprising for row in rows):
         made.append("some times lie outside their interval; `rho devices --refine` measures longer")
     return made

@@ -168,6 +168,7 @@ def measured(loaded: Loaded, execute: Callable[[Observer | None], Outcome]) -> O
             observed.next_run()
             execute(observed).discard()
     profile = this_machine()
+    known = profile.calibration
     stores = stores_of(loaded.plan)
     predicted = {str(device): count for device, count in loaded.plan.main.peak if device not in stores}
     phases = rows(loaded, observed, profile)
@@ -179,6 +180,6 @@ def measured(loaded: Loaded, execute: Callable[[Observer | None], Outcome]) -> O
         "machine_code": code,
         "measured": {"seconds": seconds, "runs": observed.runs, "phases": [row.json() for row in phases]},
         "predicted": {"peak_bytes": predicted},
-        "profile": {"calibrated": profile.calibration.calibrated is not None},
+        "profile": {"calibrated": known.calibrated is not None, **({"unusable": known.unusable} if known.unusable else {})},
     }
     return replace(outcome, plan={**outcome.plan, **found})

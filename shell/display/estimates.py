@@ -87,10 +87,14 @@ def time_line(bound: BoundGraph) -> list[str]:
 
 
 def unmeasured() -> str:
-    """What is put behind an estimate that no measurement of this machine stands behind: ` (uncalibrated)`."""
+    """What is put behind an estimate that no measurement of this machine stands behind: ` (uncalibrated)`, and why a stored one is not
+    used."""
     from ..execution.profiles import this_machine
 
-    return "" if this_machine().calibration.calibrated is not None else " (uncalibrated)"
+    found = this_machine().calibration
+    if found.calibrated is not None:
+        return ""
+    return f" (uncalibrated: {found.unusable})" if found.unusable else " (uncalibrated)"
 
 
 def time_of_program(core: Core, folder: str) -> str:

@@ -32,11 +32,11 @@ def this_machine() -> Profile:
     return machine_profile(facts(), tier_name(), numpy_version())
 
 
-def calibrate(*, refine: bool, force: bool = False) -> tuple[Profile, Path | None]:
-    """Measure this machine, longer and together with what was known if `refine`; where it is kept, if it could be.
+def calibrate(*, refine: bool, force: bool = False) -> tuple[Profile, Path | str]:
+    """Measure this machine, longer and together with what was known if `refine`; where it is kept, or why it is not.
 
     RunFailed: others disturb it, unless what they disturbed is to be kept (`force`)."""
-    from ...backend.devices.host import keep_calibration, merged
+    from ...backend.devices.host import UnusableCalibration, cache_file, keep_calibration, merged
     from ...backend.run.calibration import REFINED, Effort
     from ...backend.run.calibration import calibrate as measure
 
@@ -46,5 +46,14 @@ def calibrate(*, refine: bool, force: bool = False) -> tuple[Profile, Path | Non
         profile = merged(known, profile)
     try:
         return profile, keep_calibration(profile)
-    except OSError:
-        return profile, None
+    except UnusableCalibration as error:
+        return profile, f"`{cache_file(profile)}` {error}"
+    except OSError as error:
+        path = cache_file(profile)
+        return profile, f"{'' if path is None else f'`{path}` cannot be written: '}{error.strerror or error}"
+
+
+def default_tables(unusable: str) -> str:
+    """That estimates are by default tables, why, and what to do about it; `unusable`: of the profile's calibration."""
+    because = f", because {unusable}" if unusable else ""
+    return f"default tables{because}; `rho devices --calibrate` measures this machine"

@@ -9,7 +9,7 @@ import os
 from typing import TYPE_CHECKING
 
 from ...lang.codes import Code
-from ...lang.diagnostics import Diagnostic, Refused, RunFailed
+from ...lang.diagnostics import Diagnostic, Refused
 from ...lang.opening import Pipes, read_text
 from ...lang.records import dataclass
 from ...lang.source import Source, Span
@@ -27,14 +27,14 @@ class Kept:
 
 
 def read_plan(path: str) -> Plan:
-    """RunFailed E704: unreadable.  Refused E705: not a plan."""
+    """Refused: E704 unreadable, E705 not a plan."""
     from ...backend.schedule.plan.stored import LARGEST_PLAN, PlanFormatError, decode_plan
 
     try:
         text = read_text(path, 4 * LARGEST_PLAN, Pipes.READ)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
-        raise RunFailed([Diagnostic(Code.E704, f"`{path}` cannot be read: {reason}", Span(path, 0, 0))]) from None
+        raise Refused([Diagnostic(Code.E704, f"`{path}` cannot be read: {reason}", Span(path, 0, 0))]) from None
     try:
         return decode_plan(text)
     except PlanFormatError as error:

@@ -102,7 +102,7 @@ def _calibrated(console: Console, *, refine: bool, force: bool) -> Profile:
     console.note("measuring this machine" + (" (a few minutes)" if refine else " (at most half a minute)"))
     with progress(console, lambda: "measuring"):
         profile, kept = profiles.calibrate(refine=refine, force=force)
-    console.note(f"kept in {kept}" if kept is not None else "the cache folder cannot be written: not kept")
+    console.note(f"not kept: {kept}" if isinstance(kept, str) else f"kept in {kept}")
     return profile
 
 
@@ -129,6 +129,7 @@ def described(profile: Profile) -> dict[str, Any]:
         "profile": {
             "calibrated": None if calibration.calibrated is None else calibration.calibrated.isoformat(),
             "facts": dict(calibration.facts),
+            **({"unusable": calibration.unusable} if calibration.unusable else {}),
             "residual_p10": float(calibration.residual_p10),
             "residual_p90": float(calibration.residual_p90),
             "fingerprint": fingerprint(profile),
@@ -158,6 +159,7 @@ def _link(link: LinkProfile) -> dict[str, Any]:
 def lines(profile: Profile) -> Iterator[str]:
     """As text: a line a device and a link, then where the figures come from."""
     from ...backend.schedule.plan.explain import bytes_text
+    from ..execution import profiles
 
     calibration = profile.calibration
     for device in profile.devices:
@@ -187,6 +189,6 @@ def lines(profile: Profile) -> Iterator[str]:
         when = calibration.calibrated.isoformat()
         yield f"calibrated {when} ({kernels} kernels); estimates hold within -{low:.0%} to +{high:.0%}"
     elif "kernels" in calibration.facts:
-        yield "default tables; `rho devices --calibrate` measures this machine"
+        yield profiles.default_tables(calibration.unusable)
     else:
         yield "declared figures"

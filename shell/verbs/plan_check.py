@@ -2,7 +2,7 @@
 
 The script is FILE, or the one that the plan names, or, if that file is missing, the text in the plan.  The profile is that of
 `--devices`, or the shipped one or this machine's that has the plan's fingerprint.  Exit codes: 0 the plan holds; 4 it does not
-hold, is not a plan, or is out of date.
+hold, cannot be read, is not a plan, or is out of date.
 """
 
 from __future__ import annotations

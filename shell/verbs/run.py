@@ -136,7 +136,7 @@ def run_once(arguments: Arguments, console: Console, read: set[str]) -> Exit:
 
         peaks = ", ".join(f"{count:,} bytes on {device}" for device, count in plan["predicted"]["peak_bytes"].items())
         rows = [Row.of(found) for found in plan["measured"]["phases"]]
-        for line in table(rows, runs=plan["measured"]["runs"], calibrated=plan["profile"]["calibrated"]):
+        for line in table(rows, runs=plan["measured"]["runs"], **plan["profile"]):
             console.note(line)
         console.note(compiled(plan["machine_code"]))
         console.note(f"took {plan['measured']['seconds'] * 1000:.1f} ms; memory at most {peaks}")
