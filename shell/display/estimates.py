@@ -87,8 +87,8 @@ def time_line(bound: BoundGraph) -> list[str]:
 
 
 def unmeasured() -> str:
-    """What is put behind an estimate that no measurement of this machine stands behind: ` (uncalibrated)`, and why a stored one is not
-    used."""
+    """What is put behind an estimate that no measurement of this machine stands behind: ` (uncalibrated)`,
+    and why a stored one is not used."""
     from ..execution.profiles import this_machine
 
     found = this_machine().calibration
