@@ -217,7 +217,7 @@ _ELSEWHERE = {
     "⎕C": "look letters up in an alphabet of your own: `⎕A[lower⍳x]`",
     "⎕FMT": "`⍕x` formats",
     "⎕CT": "comparisons are exact",
-    "⎕PP": "numbers print with ten digits",
+    "⎕PP": "numbers print with ten digits, or as many as `--digits` says",
     "⎕RL": "random numbers come from a key: `key?shape`",
     "⎕TS": "a program reads no clock: give the date as an `input` or a `param`",
 }

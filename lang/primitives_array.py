@@ -336,8 +336,9 @@ ARRAY_FUNCTIONS: tuple[Primitive, ...] = (
     _row(
         "⍕", "format thorn", "'",
         _one(
-            "format", "⍕any : text", "The text of a value as it prints; only in printed or output text.", ("⍕1 2 3", "1 2 3"),
-            kind=(RUN,),
+            "format", "⍕any : text",
+            "The text of a value as it prints, with ten digits whatever `--digits` says; only in printed or output text.",
+            ("⍕1 2 3", "1 2 3"), kind=(RUN,),
         ),
         None,
     ),

@@ -82,7 +82,7 @@ def test_colours_are_asked_for_and_refused(rho: Rho) -> None:
 
 def test_outputs_into_a_folder(rho: Rho, tmp_path: Path) -> None:
     file = written(tmp_path, "output y ← 2×⍳4\noutput t ← 'ab'\noutput z ← ○1\n")
-    assert rho("run", file, "--out-dir", file).code == 2  # a file
+    assert rho("run", file, "--out-dir", file).code == 1  # a file: results that cannot be written
     assert rho("run", file, "--out-dir", str(tmp_path / "new" / "er")).code == 0
     assert (tmp_path / "new" / "er" / "t.txt").read_text() == "ab\n"
     done = rho("run", file, "--out-dir", str(tmp_path), "--out", f"z={tmp_path / 'pi.csv'}")

@@ -18,3 +18,13 @@ def test_printed_has_so_many_digits(
     assert main() == 0
     made = json.loads(capsys.readouterr().out)
     assert made["printed"] == [printed] and made["values"][0]["data"] == 1 / 3
+
+
+@pytest.mark.parametrize("digits", ["3", "10", "17"])
+def test_a_text_is_the_same_however_many_digits_are_printed(
+    digits: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What a program computes does not depend on how it is shown."""
+    monkeypatch.setattr(sys, "argv", ["rho", "eval", "--digits", digits, "⍕1÷3"])
+    assert main() == 0
+    assert capsys.readouterr().out == "0.3333333333\n"
