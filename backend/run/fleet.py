@@ -51,7 +51,7 @@ class Fleet:
             if any(meet(box, other) for other in self.to_read.get((device, value), ())):
                 self.deferred.setdefault((device, value), []).append(box)
             else:
-                self.holdings[device].free(value, box)
+                self._let_go(device, value, box)
 
     def has_read(self, device: DeviceId, value: ValueId, box: Box | None) -> None:
         left = self.to_read[device, value]
@@ -61,4 +61,11 @@ class Fleet:
         waiting = self.deferred.get((device, value), [])
         for piece in [one for one in waiting if meet(one, box) and not any(meet(one, other) for other in left)]:
             waiting.remove(piece)
-            self.holdings[device].free(value, piece)
+            self._let_go(device, value, piece)
+
+    def _let_go(self, device: DeviceId, value: ValueId, box: Box | None) -> None:
+        holdings = self.holdings[device]
+        if box is not None and box == tuple((0, size) for size in self.machine.cap_shape(value)):
+            holdings.free_whole(value, box)
+        else:
+            holdings.free(value, box)

@@ -72,7 +72,7 @@ class Holdings:
             self.pieces.setdefault(value, {})[box] = array
 
     def free(self, value: ValueId, box: Box | None) -> None:
-        """Let go of a value (box None), or of one piece."""
+        """Let go of all that is held of a value (box None), or of one piece."""
         if box is None:
             self.memory.pop(value, None)
             self.pieces.pop(value, None)
@@ -89,6 +89,13 @@ class Holdings:
             self.partials[value] = [piece for piece in self.partials[value] if piece[0] not in boxes]
         if not own:
             self.memory.pop(value, None)
+
+    def free_whole(self, value: ValueId, box: Box) -> None:
+        """Let go of the piece that is all of a value; `box` is its box."""
+        self.memory.pop(value, None)
+        self.pieces.get(value, {}).pop(box, None)
+        for one in (None, box):
+            self.held -= self.sizes.get(value, {}).pop(one, 0)
 
     def partials_in(self, value: ValueId, box: Box | None) -> list[tuple[Box, Any]]:
         """The partial results of subtrees in a box; None: all."""

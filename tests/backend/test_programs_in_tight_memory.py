@@ -47,9 +47,7 @@ def tight(profile: Profile, peak: int, chance: random.Random) -> Profile:
 
 
 @pytest.mark.parametrize("number", range(repeats(60)))
-def test_what_fits_at_home_is_planned_and_what_is_planned_runs(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As users have it: without a stage that fails (see `found`, Note [Stages])."""
-    monkeypatch.delenv("RHO_STAGES", raising=False)
+def test_what_fits_at_home_is_planned_and_what_is_planned_runs(number: int) -> None:
     seed = SEED * 1_000_003 + number
     build, chance = program(seed), random.Random(seed)
     core, data = build.core(), {name: to_numpy(value) for name, value in build.data.items()}

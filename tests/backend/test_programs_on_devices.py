@@ -95,7 +95,7 @@ def same_bits(found: Results, alone: Results) -> bool:
 @pytest.mark.parametrize("part", range(4))
 def test_random_programs_on_random_topologies(part: int) -> None:
     several = 0
-    for seed in seeds(80, least=16)[part::4]:
+    for seed in seeds(80, 30020045, least=16)[part::4]:
         build, chance = program(seed), random.Random(seed)
         core, data = build.core(), {name: to_numpy(value) for name, value in build.data.items()}
         expected = by_reference(core, data)

@@ -130,7 +130,7 @@ class CombineStep:
 
 @dataclass(frozen=True, slots=True)
 class FreeStep:
-    """The values are not needed again on a device (None: that of the queue); with a box, only that piece of them.
+    """The values are not needed again on a device (None: that of the queue), nor any piece of them; with a box, only that piece.
 
     A piece that transfers still read goes when the last of them has."""
 

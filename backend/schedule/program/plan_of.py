@@ -286,9 +286,18 @@ class _Writer:
             at = piece.last if piece.last is not None else piece.made
             own = self.sync.queues[at[0]].device
             device = None if own is not None and self.names[own] == where else where
-            for box in dict.fromkeys(piece.boxes):
-                own_values = tuple(v for v, b in zip(values, piece.boxes, strict=True) if b == box)
+            freed = [self.freed_box(piece, number) for number in range(len(values))]
+            for box in dict.fromkeys(freed):
+                own_values = tuple(v for v, b in zip(values, freed, strict=True) if b == box)
                 self.frees[at].append(FreeStep(own_values, box, device))
+
+    def freed_box(self, piece: Piece, number: int) -> Box | None:
+        """The box of a result that a free names; of a whole one beside its parts too, which a free without a box would end."""
+        box, others = piece.boxes[number], self.on[piece.device, piece.phase]
+        if box is not None or all(one.partial or one.boxes[number] is None for one in others):
+            return box
+        shape = self.program.bound.graph.types[traverse.results(self.program.phases[piece.phase])[number]].shape
+        return tuple((0, self.numbers.cap(size)) for size in shape)
 
     # ------------------------------------------------------------------------------ queues
 

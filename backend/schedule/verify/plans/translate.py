@@ -1,8 +1,9 @@
 """A plan of a program as an execution: values on devices, boxes of their axes, frees as they are stated.
 
 A loop that queues run together is unrolled: two turns, of which the second begins with what the first has left where it has left
-it, and what follows the last; all its queues meet before and after each.  Values of a turn are values of their own.  In the
-execution of the whole plan a turn has no memory and keeps nothing from others: it has an execution of its own for that.
+it (one, where the loop has no second), and what follows the last; all its queues meet before and after each.  Values of a turn
+are values of their own.  In the execution of the whole plan a turn has no memory and keeps nothing from others: it has an
+execution of its own for that.
 """
 
 from __future__ import annotations
@@ -42,18 +43,22 @@ from ..judge import volume
 from ..violation import Rule, Violation
 
 Running = RunStep | LoopStep | BranchStep | CellsStep
+ITERATIONS = ("an iteration of", "the next iteration of")
+"""Those of a loop that the execution has, in words."""
 UNKNOWN: Box = ((0, 1),)
 """All of a value whose sizes are known only when it is made."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The graph that steps are of.  `turn`: (loop, which turn) if they are a turn's, whose ticks count from `begins`; `before`:
-    the values of the turn before it, which its entries read; `counts`: do they take memory and devices here?"""
+    """The graph that steps are of.  `turn`: (loop, which turn) if they are a turn's, which is that `part` of the loop and whose
+    ticks count from `begins`; `before`: the values of the turn before it, which its entries read; `counts`: do they take memory
+    and devices here?"""
 
     bound: BoundGraph
     counts: bool = True
     turn: tuple[PhaseId, int] | None = None
+    part: str = ""
     begins: int = 0
     before: tuple[ValueId, ...] = ()
     phases: Mapping[PhaseId, Phase] = field(default_factory=dict)
@@ -81,10 +86,7 @@ class Scope:
 
     @property
     def who(self) -> str:
-        if self.turn is None:
-            return ""
-        loop, number = self.turn
-        return f"{('an iteration of', 'the next iteration of', 'what follows')[number - 1]} loop #{loop}: "
+        return "" if self.turn is None else f"{self.part} loop #{self.turn[0]}: "
 
 
 class Translation:
@@ -260,13 +262,15 @@ class Translation:
         loop = self.shared[step.phase]
         turn, body, leave = loop.turn, loop.step.body, loop.step.leave
         begins, lasts = step.start + loop.step.making, length(body)
-        turns: list[tuple[Turn, SubPlan, tuple[ValueId, ...]]] = [(turn, body, ()), (turn, body, turn.next)]
+        last = unrolled(turn)
+        turns = [(part, turn, body, turn.next if place else ()) for place, part in enumerate(ITERATIONS[:last])]
         if loop.leave is not None and leave is not None:
-            turns.append((loop.leave, leave, turn.next))
-        for place, (one, plan, before) in enumerate(turns):
+            turns.append(("what follows", loop.leave, leave, turn.next))
+        for place, (part, one, plan, before) in enumerate(turns):
             self.meet(which, step.phase, place)
             self.note_combined(plan)
-            inner = Scope.of(one.bound, False, turn=(step.phase, place + 1), begins=begins + place * lasts, before=before)
+            at = begins + place * lasts
+            inner = Scope.of(one.bound, False, turn=(step.phase, place + 1), part=part, begins=at, before=before)
             for queue in plan.queues:
                 if (queue.device, queue.kind) == (device, kind):
                     self.queue(which, device, kind, queue.steps, inner)
@@ -276,7 +280,7 @@ class Translation:
         if step.rows is None:
             return
         if turn.stop is not None:
-            name = (step.phase, 2, turn.stop)
+            name = (step.phase, last, turn.stop)
             task.reads.append(self.read(device, name, self.all_of(turn.stop, Scope.of(turn.bound))))
         self.leave(device, task, loop, step.rows, scope)
 
@@ -291,9 +295,9 @@ class Translation:
         total = rounded(sum(self.bytes(v, box, scope) for v, box in zip(results, boxes, strict=True))) if there else 0
         meanwhile = max(0, max(dict(one.peak).get(device, 0) for one in plans) - total)
         self.execution.spans[device].append((task.start, task.end, meanwhile))
-        last = loop.turn.next if loop.leave is None else results
-        for place, (own, value, box) in enumerate(zip(last, results, boxes, strict=True) if there else ()):
-            task.reads.append(self.read(device, (id, 2 if loop.leave is None else 3, own), box))
+        left, number = (loop.turn.next, unrolled(loop.turn)) if loop.leave is None else (results, unrolled(loop.turn) + 1)
+        for place, (own, value, box) in enumerate(zip(left, results, boxes, strict=True) if there else ()):
+            task.reads.append(self.read(device, (id, number, own), box))
             piece = Piece(box, task.start, task.end, task.end, 0 if place else total)
             self.execution.make((device, value), piece, task)
 
@@ -348,6 +352,11 @@ class Translation:
         if read.match is Match.TILE:
             return Violation(Rule.V4, f"{task.what} begins before all partial results are at home, each once")
         return Violation(Rule.V4, f"{task.what} reads {_shown(name)}{part} on {device}, where it is not known to be")
+
+
+def unrolled(turn: Turn) -> int:
+    """How many iterations of a loop the execution has."""
+    return min(len(ITERATIONS), turn.loop.trip.constant or 0)
 
 
 def _shown(name: Hashable) -> str:
