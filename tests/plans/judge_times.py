@@ -183,16 +183,18 @@ class Timed:
 
     def channel(self, link: Mapping[str, Any], source: str, target: str, forwards: bool) -> tuple[object, ...]:
         near, far = (source, target) if forwards else (target, source)
-        direction: object = None
-        if link.get("duplex") == "full":
-            direction = source < target if link["from"] == link["to"] else forwards
         group = link.get("group")
         if group is None:
+            direction = source < target if link.get("duplex") == "full" else None
             return link["from"], link["to"], *sorted((near, far)), direction
-        if group.endswith("[i]"):
-            counted = near if "[" in near else far
-            return group, counted.partition("[")[2], direction
-        return group, direction
+        links = [other for other in self.profile["link"] if other.get("group") == group]
+        is_full = all(other.get("duplex") == "full" for other in links)
+        if group.endswith("[i]") and "[" in source + target:
+            counted = source if "[" in source else target
+            return group, counted.partition("[")[2], counted == source if is_full else None
+        meeting = set.intersection(*({other["from"], other["to"]} for other in links)) & {source, target} if is_full else set()
+        single = sorted(name for name in meeting if "[" not in name)
+        return group, source == single[0] if single else None
 
     def combines(self) -> None:
         """A combine takes its ticks for every shard."""

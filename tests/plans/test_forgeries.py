@@ -259,7 +259,7 @@ def test_no_forged_field_of_a_stored_plan_is_accepted(kind: str, field: str) -> 
     assert accepted == []
 
 
-ALIKE = ("WaitStep.fence", "SubPlan.queues", "Queue.steps")
+ALIKE = ("WaitStep.fence", "SubPlan.queues", "Queue.steps", "TransferStep.box")
 """Another fence that tells as much, and the queues of a body, or what lets go of memory there, in another order: accepted if the
 plan gives the same values."""
 
