@@ -50,7 +50,7 @@ def bind_assignment(
 ) -> tuple[tree.Statement, int]:
     """`target ← value`, and how deep its tree is."""
     first, gets = tokens[0], tokens[1]
-    if len(tokens) == 2:
+    if len(tokens) == 2 or tokens[2].kind is TokenKind.GETS:
         raise binding.problem(Code.E002, "`←` has no value on its right", binding.of(gets))
     span = binding.span(first.start, tokens[-1].end)
     if first.kind is not TokenKind.NAME:

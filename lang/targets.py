@@ -34,7 +34,8 @@ def checked_name(binding: Binding, token: Token) -> tree.NameTarget:
     if name in ARGUMENTS:
         return tree.NameTarget(span, name, Argument(name))
     meaning = binding.meaning(token)
-    assert meaning is not None and meaning.symbol is not None
+    if meaning is None or meaning.symbol is None:  # what follows makes no assignment of it
+        raise binding.problem(Code.E010, f"`{name}` cannot be given a value here", span)
     return tree.NameTarget(span, name, meaning.symbol)
 
 

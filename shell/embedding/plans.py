@@ -31,7 +31,7 @@ class Plan:
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Plan:
-        """A plan that `save` or `rho plan -o` stored.  RunFailed (E704): it cannot be read.  Refused (E705): it is not a plan."""
+        """A plan that `save` or `rho plan -o` stored.  Refused: E704, it cannot be read; E705, it is not a plan."""
         with shown({}):
             return Plan(read_plan(os.fspath(path)))
 

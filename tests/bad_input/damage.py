@@ -37,7 +37,7 @@ INSTANCE = {
     "schema": "instance/1", "devices": [{"id": "a", "class": "cpu", "home": True}, {"id": "b", "class": "gpu", "mem": 1000}],
     "links": [{"src": "a", "dst": "b", "latency": 3, "bytes_per_tick": [1, 2]}],
     "phases": [{"id": "p", "ticks": {"cpu": 5, "gpu": 2}}, {"id": "q", "ticks": {"cpu": 5}}],
-    "edges": [{"src": "p", "dst": "q", "bytes": 8}], "directives": ["p on a"],
+    "edges": [{"from": "p", "to": "q", "bytes": 8}], "directives": ["place p on a"],
 }  # fmt: skip
 SESSION = "# A session\n\n```rho\nx ← 1 2 3\n+/x\n```\n```\n6\n```\n\nText.\n\n```rho\n>>> 1+1\n2\n```\n"
 

@@ -148,7 +148,7 @@ def test_a_full_device_and_a_limit_of_file_size(project: Path) -> None:
                 resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
                 return run(command).code
 
-            assert in_child(limited) in ((0,) if command.typed else (1, 2)), (name, limit)
+            assert in_child(limited) in (1, 2), (name, limit)
             assert contents(project, command) == old, (name, limit)
             require_sound(project, command, old, new, (name, limit))
 

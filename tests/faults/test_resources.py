@@ -117,6 +117,7 @@ def attempts(patched: Callable[[pytest.MonkeyPatch, int, list[object]], None], t
 @pytest.mark.parametrize("what", ["compile_text", "link"])
 def test_a_kernel_that_cannot_be_made(what: str, error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("llvmlite")
+    monkeypatch.setenv("RHO_KERNEL_CACHE", "off")
     monkeypatch.setenv("RHO_KERNELS", "always")
     real = getattr(llvm_leaf, what)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import io
 from pathlib import Path
 
 import numpy as np
@@ -11,8 +11,9 @@ import pytest
 import rho
 from rho.lang.formatter import format_source
 from rho.lang.source import Source
+from rho.shell.cli.console import Console
 from rho.shell.lsp.places import Lines
-from rho.shell.start import main
+from rho.shell.main import main
 from rho.typechecker.check import check
 
 PROGRAM = "a ← +/1 2 3 ⍝ six\nf ← {\n  b ← ⍵\n  b×2\n}\nf a 5\n4 5\n"
@@ -48,9 +49,8 @@ def test_a_text_does_not_go_on_past_a_return() -> None:
     assert [d.code for d in check(Source("<test>", "'ab\rcd'")).diagnostics if d.is_error]
 
 
-def test_fmt_writes_line_feeds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fmt_writes_line_feeds(tmp_path: Path) -> None:
     path = tmp_path / "a.rho"
     path.write_bytes(b"1+1\r2+2\r")
-    monkeypatch.setattr(sys, "argv", ["rho", "fmt", str(path)])
-    assert main() == 0
+    assert main(("fmt", str(path)), Console(io.StringIO(), io.StringIO(), io.StringIO(), {})) == 0
     assert path.read_bytes() == b"1+1\n2+2\n"

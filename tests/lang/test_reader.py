@@ -159,7 +159,7 @@ def names_agree(text: str) -> int:
             assert mention is not None, node
             assert mention.symbol.kind in KINDS[type(node)], (node, mention)
             seen += 1
-        if type(node) in BOUND and isinstance(node.target, tree.NameTarget):  # type: ignore[attr-defined]
+        if type(node) in BOUND and isinstance(node.target, tree.NameTarget) and node.target.name not in ARGUMENTS:  # type: ignore[attr-defined]
             mention = at.get(node.target.span.start)  # type: ignore[attr-defined]
             assert mention is not None and mention.access is Access.BIND, node
             kind = mention.symbol.kind

@@ -38,7 +38,8 @@ def test_the_optimum_is_a_multiple() -> None:
     for seed in seeds(25, least=4):
         problem = drawn(Random(seed), 6)
         size = common_ticks(problem)
-        assert size % 6 == 0
+        decided_by_memory = problem.devices[0].memory is not None and not all(edge.ticks for edge in problem.edges)
+        assert size % 6 == 0 or (size == 1 and decided_by_memory)
         answer = plan_problem(problem)
         assert answer.status is Status.OPTIMAL and not verify(problem, answer)
         assert reprove(problem, answer)

@@ -14,7 +14,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 NOT_RUN = (
-    "pip install", "pytest", ".ci/run", "jupyter", "kernel install", "--calibrate", "--refine", "rho lsp",
+    "pip install", "pytest", "tests/harness/", ".ci/run", ".ci/nightly",
+    "jupyter", "kernel install", "--calibrate", "--refine", "rho lsp",
     "tcp://", "scheduler.json",
 )  # fmt: skip
 """What changes the machine, needs a package index or a scheduler, or measures for half a minute; other tests do our part of

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import rho as rho_package
-from rho.lang.diagnostics import Refused, RunFailed
+from rho.lang.diagnostics import Refused
 
 from .conftest import Rho
 
@@ -150,7 +150,7 @@ def test_what_no_plan_is_made_of(folder: Path) -> None:
         program.plan(n=3, m=3, budget=-1)
     with pytest.raises(ValueError, match="a picture of a plan is one of svg, "):
         program.plan(n=3, m=3, budget="fast").picture("png")
-    with pytest.raises(RunFailed, match=r"`none\.json` cannot be read"):
+    with pytest.raises(Refused, match=r"`none\.json` cannot be read"):
         rho_package.Plan.load("none.json")
     with pytest.raises(Refused, match=r"`sums\.rho` is not a plan that can be read"):
         rho_package.Plan.load("sums.rho")

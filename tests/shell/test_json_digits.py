@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
+from collections.abc import Iterator
 
 import pytest
 
 from rho.shell.start import main
+
+
+@pytest.fixture(autouse=True)
+def handlers() -> Iterator[None]:
+    """The command installs handlers of its own for signals."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 @pytest.mark.parametrize(("digits", "printed"), [("3", "0.333"), ("10", "0.3333333333"), ("17", "0.33333333333333331")])

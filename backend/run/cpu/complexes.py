@@ -239,6 +239,10 @@ _CIRCULAR: Final[dict[int, Callable[[Any], Any]]] = {
 }  # fmt: skip
 
 
+_REAL: Final = frozenset({9, 10, 11, 12})
+"""Those that are real."""
+
+
 def complex_circular(parameter: int) -> Implementation:
     compute = _CIRCULAR[parameter]
-    return lambda z: np.array(compute(z))
+    return lambda z: np.array(compute(z), z.dtype if parameter not in _REAL else None)

@@ -29,6 +29,7 @@ from ..solve.heuristics import baselines
 from ..timeline.timing import Timer
 from .axes import faults_of_axes
 from .plan_of import plan_of
+from .problem_of import CHUNKS
 from .together import ProgramProblem
 
 CODE: Final = "V12"
@@ -105,8 +106,8 @@ def own_faults(plan: Plan, bound: BoundGraph) -> list[str]:
     counts = [(phase.id, most[phase.id]) for phase in graph.phases if most.get(phase.id, 0) > 1]
     if [(one.phase, one.count) for one in plan.chunks] != counts:
         found.append(_fault("chunks", [(one.phase, one.count) for one in plan.chunks], counts))
-    if plan.space.chunks < max((1, *most.values())):
-        found.append(_fault("space.chunks", plan.space.chunks, max(most.values())))
+    if plan.space.chunks not in (1, CHUNKS) or plan.space.chunks < max((1, *most.values())):
+        found.append(_fault("space.chunks", plan.space.chunks, CHUNKS if most and max(most.values()) > 1 else 1))
     found += [_fault(*fault) for fault in faults_of_axes(plan, replace(bound, graph=graph))]
     devices = {device.id for device in plan.devices}
     if len(devices) < len(plan.devices):
