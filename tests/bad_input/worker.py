@@ -77,7 +77,7 @@ def instance(path: str) -> object:
     from rho.lang.opening import read_text
 
     with contextlib.suppress(DirectivesRejected, UnicodeDecodeError):
-        return read_instance(path, read_text(path, 1 << 26), 2)
+        return read_instance(path, read_text(path, 1 << 26), None if path.endswith(".json") else 2)
     return None
 
 
