@@ -170,10 +170,17 @@ static object memory_for(const struct program *own, const struct layout *layout,
 /* A new reference to an object that shows a value. */
 static object shown(const struct program *own, const struct value *value)
 {
-    object type = FIELD(object, value->owner, type); /* Python's numbers stand for arrays of them */
-    if (type == host.PyFloat_Type || type == host.PyLong_Type || is_whole(own, value)) {
+    object type = FIELD(object, value->owner, type);
+    word is_number = type == host.PyFloat_Type || type == host.PyLong_Type; /* Python's numbers stand for arrays of them, without axes */
+    if (is_number ? !value->layout->rank : is_whole(own, value)) {
         host.Py_IncRef(value->owner);
         return value->owner;
+    }
+    if (is_number) { /* its item is the run's, which the array may outlive */
+        object item = made_array(own, value->layout, 0);
+        if (item)
+            __builtin_memcpy((void *)FIELD(word, item, data), (void *)value->data, value->layout->item);
+        return item;
     }
     object view = made_array(own, value->layout, (void *)value->data);
     if (!view)

@@ -1,4 +1,4 @@
-; sha256 8e3157b1d77310cd637ef4212f57bebe6c3b6c3bae1f519a8758b68513e39875
+; sha256 c00a08c02c76c8c409db742c57d2f74090155d4400758fb371d9e8d2f74c1185
 %struct.host = type { ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64 }
 %struct.relocation = type { i64, i64, i64 }
 %struct.value = type { i64, ptr, ptr }
@@ -3483,139 +3483,198 @@ define internal fastcc ptr @shown(ptr nocapture noundef readonly %0, ptr nocaptu
   %10 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 304), align 8
   %11 = icmp eq ptr %7, %10
   %12 = select i1 %9, i1 true, i1 %11
-  br i1 %12, label %67, label %13
+  br i1 %12, label %13, label %19
 13:                                               ; preds = %2
-  %14 = getelementptr inbounds nuw i8, ptr %0, i64 80
+  %14 = getelementptr inbounds nuw i8, ptr %1, i64 8
   %15 = load ptr, ptr %14, align 8
-  %16 = icmp eq ptr %7, %15
-  %17 = load i64, ptr %1, align 8
-  br i1 %16, label %18, label %70
-18:                                               ; preds = %13
-  %19 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
-  %20 = getelementptr inbounds i8, ptr %4, i64 %19
-  %21 = load i64, ptr %20, align 8
-  %22 = icmp eq i64 %21, %17
-  br i1 %22, label %23, label %70
-23:                                               ; preds = %18
-  %24 = getelementptr inbounds nuw i8, ptr %1, i64 8
-  %25 = load ptr, ptr %24, align 8
-  %26 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 392), align 8
-  %27 = getelementptr inbounds i8, ptr %4, i64 %26
-  %28 = load i64, ptr %27, align 8
-  %29 = load ptr, ptr %25, align 8
-  %30 = ptrtoint ptr %29 to i64
-  %31 = icmp eq i64 %28, %30
-  br i1 %31, label %32, label %70
-32:                                               ; preds = %23
-  %33 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 360), align 8
-  %34 = getelementptr inbounds i8, ptr %4, i64 %33
-  %35 = load i32, ptr %34, align 4
-  %36 = sext i32 %35 to i64
-  %37 = getelementptr inbounds nuw i8, ptr %25, i64 16
-  %38 = load i64, ptr %37, align 8
-  %39 = icmp eq i64 %38, %36
-  br i1 %39, label %40, label %70
-40:                                               ; preds = %32
-  %41 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 368), align 8
-  %42 = getelementptr inbounds i8, ptr %4, i64 %41
-  %43 = load ptr, ptr %42, align 8
-  %44 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 376), align 8
-  %45 = getelementptr inbounds i8, ptr %4, i64 %44
-  %46 = load ptr, ptr %45, align 8
-  %47 = icmp slt i32 %35, 1
-  br i1 %47, label %67, label %48
-48:                                               ; preds = %40
-  %49 = getelementptr inbounds nuw i8, ptr %25, i64 48
-  br label %53
-50:                                               ; preds = %60
-  %51 = add nuw nsw i64 %54, 1
-  %52 = icmp eq i64 %51, %36
-  br i1 %52, label %67, label %53
-53:                                               ; preds = %50, %48
-  %54 = phi i64 [ 0, %48 ], [ %51, %50 ]
-  %55 = getelementptr inbounds nuw i64, ptr %43, i64 %54
-  %56 = load i64, ptr %55, align 8
-  %57 = getelementptr inbounds nuw [0 x i64], ptr %49, i64 0, i64 %54
-  %58 = load i64, ptr %57, align 8
-  %59 = icmp eq i64 %56, %58
-  br i1 %59, label %60, label %70
-60:                                               ; preds = %53
-  %61 = getelementptr inbounds nuw i64, ptr %46, i64 %54
+  %16 = getelementptr inbounds nuw i8, ptr %15, i64 16
+  %17 = load i64, ptr %16, align 8
+  %18 = icmp eq i64 %17, 0
+  br i1 %18, label %73, label %76
+19:                                               ; preds = %2
+  %20 = getelementptr inbounds nuw i8, ptr %0, i64 80
+  %21 = load ptr, ptr %20, align 8
+  %22 = icmp eq ptr %7, %21
+  %23 = load i64, ptr %1, align 8
+  br i1 %22, label %24, label %118
+24:                                               ; preds = %19
+  %25 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
+  %26 = getelementptr inbounds i8, ptr %4, i64 %25
+  %27 = load i64, ptr %26, align 8
+  %28 = icmp eq i64 %27, %23
+  br i1 %28, label %29, label %118
+29:                                               ; preds = %24
+  %30 = getelementptr inbounds nuw i8, ptr %1, i64 8
+  %31 = load ptr, ptr %30, align 8
+  %32 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 392), align 8
+  %33 = getelementptr inbounds i8, ptr %4, i64 %32
+  %34 = load i64, ptr %33, align 8
+  %35 = load ptr, ptr %31, align 8
+  %36 = ptrtoint ptr %35 to i64
+  %37 = icmp eq i64 %34, %36
+  br i1 %37, label %38, label %118
+38:                                               ; preds = %29
+  %39 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 360), align 8
+  %40 = getelementptr inbounds i8, ptr %4, i64 %39
+  %41 = load i32, ptr %40, align 4
+  %42 = sext i32 %41 to i64
+  %43 = getelementptr inbounds nuw i8, ptr %31, i64 16
+  %44 = load i64, ptr %43, align 8
+  %45 = icmp eq i64 %44, %42
+  br i1 %45, label %46, label %118
+46:                                               ; preds = %38
+  %47 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 368), align 8
+  %48 = getelementptr inbounds i8, ptr %4, i64 %47
+  %49 = load ptr, ptr %48, align 8
+  %50 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 376), align 8
+  %51 = getelementptr inbounds i8, ptr %4, i64 %50
+  %52 = load ptr, ptr %51, align 8
+  %53 = icmp slt i32 %41, 1
+  br i1 %53, label %73, label %54
+54:                                               ; preds = %46
+  %55 = getelementptr inbounds nuw i8, ptr %31, i64 48
+  br label %59
+56:                                               ; preds = %66
+  %57 = add nuw nsw i64 %60, 1
+  %58 = icmp eq i64 %57, %42
+  br i1 %58, label %73, label %59
+59:                                               ; preds = %56, %54
+  %60 = phi i64 [ 0, %54 ], [ %57, %56 ]
+  %61 = getelementptr inbounds nuw i64, ptr %49, i64 %60
   %62 = load i64, ptr %61, align 8
-  %63 = add nuw nsw i64 %54, %36
-  %64 = getelementptr inbounds nuw [0 x i64], ptr %49, i64 0, i64 %63
-  %65 = load i64, ptr %64, align 8
-  %66 = icmp eq i64 %62, %65
-  br i1 %66, label %50, label %70
-67:                                               ; preds = %50, %40, %2
-  %68 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
-  tail call void %68(ptr noundef %4) #11
-  %69 = load ptr, ptr %3, align 8
-  br label %119
-70:                                               ; preds = %60, %53, %18, %13, %32, %23
-  %71 = getelementptr inbounds nuw i8, ptr %1, i64 8
-  %72 = load ptr, ptr %71, align 8
-  %73 = inttoptr i64 %17 to ptr
-  %74 = getelementptr inbounds nuw i8, ptr %72, i64 8
-  %75 = load ptr, ptr %74, align 8
-  %76 = icmp eq ptr %75, null
-  %77 = icmp ne i64 %17, 0
-  %78 = or i1 %77, %76
-  br i1 %78, label %82, label %79
-79:                                               ; preds = %70
-  %80 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
-  %81 = tail call ptr %80(ptr noundef nonnull %75, ptr noundef null, i64 noundef 0, ptr noundef null) #11
-  br label %107
-82:                                               ; preds = %70
-  %83 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
-  %84 = load ptr, ptr %72, align 8
-  tail call void %83(ptr noundef %84) #11
-  %85 = getelementptr inbounds nuw i8, ptr %72, i64 40
-  %86 = load i64, ptr %85, align 8
-  %87 = icmp eq i64 %86, 0
-  %88 = or i1 %77, %87
-  br i1 %88, label %92, label %89
-89:                                               ; preds = %82
-  %90 = getelementptr inbounds nuw i8, ptr %72, i64 16
-  %91 = load i64, ptr %90, align 8
-  br label %97
-92:                                               ; preds = %82
-  %93 = getelementptr inbounds nuw i8, ptr %72, i64 48
-  %94 = getelementptr inbounds nuw i8, ptr %72, i64 16
-  %95 = load i64, ptr %94, align 8
-  %96 = getelementptr inbounds i64, ptr %93, i64 %95
-  br label %97
-97:                                               ; preds = %92, %89
-  %98 = phi i64 [ %95, %92 ], [ %91, %89 ]
-  %99 = phi ptr [ %96, %92 ], [ null, %89 ]
-  %100 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 312), align 8
-  %101 = load ptr, ptr %14, align 8
-  %102 = load ptr, ptr %72, align 8
-  %103 = trunc i64 %98 to i32
-  %104 = getelementptr inbounds nuw i8, ptr %72, i64 48
-  %105 = select i1 %77, i32 1024, i32 0
-  %106 = tail call ptr %100(ptr noundef %101, ptr noundef %102, i32 noundef %103, ptr noundef nonnull %104, ptr noundef %99, ptr noundef %73, i32 noundef %105, ptr noundef null) #11
-  br label %107
-107:                                              ; preds = %79, %97
-  %108 = phi ptr [ %106, %97 ], [ %81, %79 ]
-  %109 = icmp eq ptr %108, null
-  br i1 %109, label %119, label %110
-110:                                              ; preds = %107
-  %111 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
-  %112 = load ptr, ptr %3, align 8
-  tail call void %111(ptr noundef %112) #11
-  %113 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 320), align 8
-  %114 = load ptr, ptr %3, align 8
-  %115 = tail call i32 %113(ptr noundef nonnull %108, ptr noundef %114) #11
-  %116 = icmp eq i32 %115, 0
-  br i1 %116, label %119, label %117
-117:                                              ; preds = %110
-  %118 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  tail call void %118(ptr noundef nonnull %108) #11
-  br label %119
-119:                                              ; preds = %117, %107, %110, %67
-  %120 = phi ptr [ %69, %67 ], [ null, %117 ], [ null, %107 ], [ %108, %110 ]
-  ret ptr %120
+  %63 = getelementptr inbounds nuw [0 x i64], ptr %55, i64 0, i64 %60
+  %64 = load i64, ptr %63, align 8
+  %65 = icmp eq i64 %62, %64
+  br i1 %65, label %66, label %118
+66:                                               ; preds = %59
+  %67 = getelementptr inbounds nuw i64, ptr %52, i64 %60
+  %68 = load i64, ptr %67, align 8
+  %69 = add nuw nsw i64 %60, %42
+  %70 = getelementptr inbounds nuw [0 x i64], ptr %55, i64 0, i64 %69
+  %71 = load i64, ptr %70, align 8
+  %72 = icmp eq i64 %68, %71
+  br i1 %72, label %56, label %118
+73:                                               ; preds = %56, %46, %13
+  %74 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
+  tail call void %74(ptr noundef %4) #11
+  %75 = load ptr, ptr %3, align 8
+  br label %167
+76:                                               ; preds = %13
+  %77 = getelementptr inbounds nuw i8, ptr %15, i64 8
+  %78 = load ptr, ptr %77, align 8
+  %79 = icmp eq ptr %78, null
+  br i1 %79, label %83, label %80
+80:                                               ; preds = %76
+  %81 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
+  %82 = tail call ptr %81(ptr noundef nonnull %78, ptr noundef null, i64 noundef 0, ptr noundef null) #11
+  br label %105
+83:                                               ; preds = %76
+  %84 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
+  %85 = load ptr, ptr %15, align 8
+  tail call void %84(ptr noundef %85) #11
+  %86 = getelementptr inbounds nuw i8, ptr %15, i64 40
+  %87 = load i64, ptr %86, align 8
+  %88 = icmp eq i64 %87, 0
+  br i1 %88, label %91, label %89
+89:                                               ; preds = %83
+  %90 = load i64, ptr %16, align 8
+  br label %95
+91:                                               ; preds = %83
+  %92 = getelementptr inbounds nuw i8, ptr %15, i64 48
+  %93 = load i64, ptr %16, align 8
+  %94 = getelementptr inbounds i64, ptr %92, i64 %93
+  br label %95
+95:                                               ; preds = %91, %89
+  %96 = phi i64 [ %93, %91 ], [ %90, %89 ]
+  %97 = phi ptr [ %94, %91 ], [ null, %89 ]
+  %98 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 312), align 8
+  %99 = getelementptr inbounds nuw i8, ptr %0, i64 80
+  %100 = load ptr, ptr %99, align 8
+  %101 = load ptr, ptr %15, align 8
+  %102 = trunc i64 %96 to i32
+  %103 = getelementptr inbounds nuw i8, ptr %15, i64 48
+  %104 = tail call ptr %98(ptr noundef %100, ptr noundef %101, i32 noundef %102, ptr noundef nonnull %103, ptr noundef %97, ptr noundef null, i32 noundef 0, ptr noundef null) #11
+  br label %105
+105:                                              ; preds = %80, %95
+  %106 = phi ptr [ %104, %95 ], [ %82, %80 ]
+  %107 = icmp eq ptr %106, null
+  br i1 %107, label %167, label %108
+108:                                              ; preds = %105
+  %109 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
+  %110 = getelementptr inbounds i8, ptr %106, i64 %109
+  %111 = load i64, ptr %110, align 8
+  %112 = inttoptr i64 %111 to ptr
+  %113 = load i64, ptr %1, align 8
+  %114 = inttoptr i64 %113 to ptr
+  %115 = load ptr, ptr %14, align 8
+  %116 = getelementptr inbounds nuw i8, ptr %115, i64 24
+  %117 = load i64, ptr %116, align 8
+  tail call void @llvm.memcpy.p0.p0.i64(ptr align 1 %112, ptr align 1 %114, i64 %117, i1 false)
+  br label %167
+118:                                              ; preds = %59, %66, %29, %38, %19, %24
+  %119 = getelementptr inbounds nuw i8, ptr %1, i64 8
+  %120 = load ptr, ptr %119, align 8
+  %121 = inttoptr i64 %23 to ptr
+  %122 = getelementptr inbounds nuw i8, ptr %120, i64 8
+  %123 = load ptr, ptr %122, align 8
+  %124 = icmp eq ptr %123, null
+  %125 = icmp ne i64 %23, 0
+  %126 = or i1 %125, %124
+  br i1 %126, label %130, label %127
+127:                                              ; preds = %118
+  %128 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
+  %129 = tail call ptr %128(ptr noundef nonnull %123, ptr noundef null, i64 noundef 0, ptr noundef null) #11
+  br label %155
+130:                                              ; preds = %118
+  %131 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
+  %132 = load ptr, ptr %120, align 8
+  tail call void %131(ptr noundef %132) #11
+  %133 = getelementptr inbounds nuw i8, ptr %120, i64 40
+  %134 = load i64, ptr %133, align 8
+  %135 = icmp eq i64 %134, 0
+  %136 = or i1 %125, %135
+  br i1 %136, label %140, label %137
+137:                                              ; preds = %130
+  %138 = getelementptr inbounds nuw i8, ptr %120, i64 16
+  %139 = load i64, ptr %138, align 8
+  br label %145
+140:                                              ; preds = %130
+  %141 = getelementptr inbounds nuw i8, ptr %120, i64 48
+  %142 = getelementptr inbounds nuw i8, ptr %120, i64 16
+  %143 = load i64, ptr %142, align 8
+  %144 = getelementptr inbounds i64, ptr %141, i64 %143
+  br label %145
+145:                                              ; preds = %140, %137
+  %146 = phi i64 [ %143, %140 ], [ %139, %137 ]
+  %147 = phi ptr [ %144, %140 ], [ null, %137 ]
+  %148 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 312), align 8
+  %149 = load ptr, ptr %20, align 8
+  %150 = load ptr, ptr %120, align 8
+  %151 = trunc i64 %146 to i32
+  %152 = getelementptr inbounds nuw i8, ptr %120, i64 48
+  %153 = select i1 %125, i32 1024, i32 0
+  %154 = tail call ptr %148(ptr noundef %149, ptr noundef %150, i32 noundef %151, ptr noundef nonnull %152, ptr noundef %147, ptr noundef %121, i32 noundef %153, ptr noundef null) #11
+  br label %155
+155:                                              ; preds = %127, %145
+  %156 = phi ptr [ %154, %145 ], [ %129, %127 ]
+  %157 = icmp eq ptr %156, null
+  br i1 %157, label %167, label %158
+158:                                              ; preds = %155
+  %159 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
+  %160 = load ptr, ptr %3, align 8
+  tail call void %159(ptr noundef %160) #11
+  %161 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 320), align 8
+  %162 = load ptr, ptr %3, align 8
+  %163 = tail call i32 %161(ptr noundef nonnull %156, ptr noundef %162) #11
+  %164 = icmp eq i32 %163, 0
+  br i1 %164, label %167, label %165
+165:                                              ; preds = %158
+  %166 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  tail call void %166(ptr noundef nonnull %156) #11
+  br label %167
+167:                                              ; preds = %165, %155, %158, %105, %108, %73
+  %168 = phi ptr [ %75, %73 ], [ %106, %108 ], [ null, %105 ], [ null, %165 ], [ null, %155 ], [ %156, %158 ]
+  ret ptr %168
 }
 define internal fastcc ptr @given_away(ptr nocapture noundef readonly %0, ptr nocapture noundef nonnull %1) unnamed_addr #2 {
   %3 = alloca ptr, align 8
