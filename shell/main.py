@@ -21,6 +21,7 @@ from .cli.arguments import Arguments, FileUse, UsageError
 from .cli.console import Colour, Console, Volume
 from .cli.ending import Terminated, guard, hearing, leave
 from .cli.exits import Exit
+from .cli.lost_output import ReaderLeft
 
 _NO_MEMORY = "error[E703]: there is not enough memory to go on; nothing was saved"
 
@@ -51,12 +52,13 @@ def _stopped(console: Console, code: Exit) -> Exit:
 
 def _finished(words: list[str], console: Console, from_process: bool) -> Exit:
     """The command done and its output written."""
+    code = Exit.OK
     try:
         code = _guarded(words, console)
         console.out.flush()
-    except BrokenPipeError:
+    except BrokenPipeError as error:
         # The reader went away (`rho … | head`): that is its right, and no failure of the program.
-        code = Exit.OK
+        code = error.code if isinstance(error, ReaderLeft) else code
         _discard_output(from_process)
     except OSError as error:
         without = error.errno in (errno.EMFILE, errno.ENFILE)  # of what is opened, and output is open

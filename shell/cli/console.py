@@ -16,6 +16,7 @@ from typing import Final, TextIO
 from ...lang.limits import MAXIMUM_CHARACTERS
 from ...lang.numerals import natural
 from ...lang.records import dataclass
+from .lost_output import in_order, messages_of_process
 
 _MOST_COLUMNS = 100_000
 DEFAULT_DIGITS: Final = 10
@@ -54,6 +55,7 @@ class Console:
         for name, mode, flags in (("stdin", "r", os.O_RDONLY), ("stdout", "w", os.O_RDONLY), ("stderr", "w", os.O_WRONLY)):
             if getattr(sys, name) is None:
                 setattr(sys, name, open(os.open(os.devnull, flags), mode, encoding="utf-8"))  # noqa: SIM115 (for the life of the process)
+        messages_of_process()
         for stream in (sys.stdin, sys.stdout, sys.stderr):
             reconfigure = getattr(stream, "reconfigure", None)
             with suppress(UnsupportedOperation):  # somebody has read from it: it stays as it is
@@ -69,7 +71,7 @@ class Console:
         """A line that is not a result."""
         if self.volume is Volume.QUIET:
             return
-        self.out.flush()
+        in_order(self.out)
         self.err.write(text + "\n")
 
     def read_input(self) -> str:

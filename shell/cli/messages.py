@@ -13,6 +13,7 @@ from ...lang.source import Source
 from .arguments import Arguments
 from .console import Console, Volume
 from .exits import Exit
+from .lost_output import in_order
 from .results import print_json, wants_json
 
 
@@ -21,7 +22,7 @@ def show(console: Console, diagnostics: Sequence[Diagnostic], sources: Mapping[s
     if console.volume is Volume.QUIET:
         diagnostics = [found for found in diagnostics if found.is_error]
     if diagnostics:
-        console.out.flush()
+        in_order(console.out)
         console.err.write(text(console, diagnostics, sources) + "\n")
 
 

@@ -8,6 +8,7 @@ Neighbours: `arrays`, `backend.run.prepared`, `shell.session`.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
@@ -36,6 +37,10 @@ MOST_KEPT: Final = 256
 _PREPARED: Final = forking.lock()
 """Combinations of argument types that one function keeps prepared; the oldest goes first."""
 _NAME: Final = "<rho.compile>"
+_ENDING: Final = (
+    "Python is ending and loads no more modules: a compiled function takes no arguments of new types or shapes now; "
+    "call it before the end, or in a function given to atexit.register"
+)
 _CALLED: Final = ("the argument", "the left argument", "the right argument")
 
 _STORED: Final = frozenset(np.dtype(NUMPY_NAMES[kind]) for kind in Kind if kind is not Kind.CHAR)
@@ -92,6 +97,10 @@ class Function:
             return found if found is not OTHER else self._call(arguments)
         except RhoError as error:
             raise _shown(error, self._own, self._sources) from None
+        except ImportError:
+            if sys.meta_path is not None:
+                raise
+            raise RuntimeError(_ENDING) from None
 
     def _call(self, arguments: tuple[object, ...]) -> Any:
         """A call that is not like the one before it."""

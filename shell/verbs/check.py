@@ -21,6 +21,7 @@ from ..cli import messages
 from ..cli.arguments import Arguments, UsageError
 from ..cli.console import Console
 from ..cli.exits import Exit
+from ..cli.lost_output import reporting
 from ..cli.results import rewrite, to_json
 from ..cli.sources import STANDARD_INPUT, find_files, read_source
 from ..display import quantities
@@ -67,7 +68,8 @@ def fix_all(session: Session, arguments: Arguments, console: Console) -> int:
         after = fixed(source, lambda text: session.check(text).diagnostics)
         total += after.count
         if arguments.has("--diff"):
-            console.out.write(difference(source, after.source.text))
+            with reporting(Exit.FAILED if total else Exit.OK):
+                console.out.write(difference(source, after.source.text))
         elif after.count:
             rewrite(file, after.source.text)
             console.note(f"{_count(after.count, 'fix', 'fixes')} applied to {file}")
@@ -102,8 +104,9 @@ def check_all(
             diagnostics += [found for found in checked.diagnostics if found not in diagnostics]
     names = [STANDARD_INPUT if file == "-" else file for file in files]
     milliseconds = (time.perf_counter() - started) * 1000
-    _report(arguments, console, diagnostics, sources, names, milliseconds, programs)
     code = Exit.REJECTED if any(found.is_error for found in diagnostics) else Exit.OK
+    with reporting(code):
+        _report(arguments, console, diagnostics, sources, names, milliseconds, programs)
     return code, frozenset([*files, *sources])
 
 

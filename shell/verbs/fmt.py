@@ -10,6 +10,7 @@ from ..cli.arguments import Arguments
 from ..cli.console import Console
 from ..cli.exits import Exit
 from ..cli.fixing import difference
+from ..cli.lost_output import reporting
 from ..cli.results import rewrite
 from ..cli.sources import STANDARD_INPUT, find_files, read_source
 
@@ -32,7 +33,8 @@ def run(arguments: Arguments, console: Console) -> Exit:
         elif formatted != source.text or source.has_returns:
             changed.append(file)
             if arguments.has("--diff"):
-                console.out.write(difference(source, formatted))
+                with reporting(Exit.FAILED):
+                    console.out.write(difference(source, formatted))
             elif not looked_at:
                 rewrite(file, formatted)
     if looked_at:

@@ -8,6 +8,7 @@ from ...lang.diagnostics import Rejected
 from ..cli.arguments import Arguments
 from ..cli.console import Console
 from ..cli.exits import Exit
+from ..cli.lost_output import reporting
 from ..cli.results import print_json, wants_json
 from ..cli.sources import find_files, read_source
 from ..display.progress import progress
@@ -29,8 +30,10 @@ def run(arguments: Arguments, console: Console) -> Exit:
             for case in markdown_cases(text) if file.endswith(".md") else rho_cases(text):
                 cases += 1
                 failures += check_case(case, file, text)
-    _report(arguments, console, failures, cases, len(files))
-    return Exit.FAILED if failures else Exit.OK
+    code = Exit.FAILED if failures else Exit.OK
+    with reporting(code):
+        _report(arguments, console, failures, cases, len(files))
+    return code
 
 
 def _report(arguments: Arguments, console: Console, failures: list[Failure], cases: int, files: int) -> None:

@@ -49,3 +49,35 @@ def test_a_process_ends_while_its_threads_work(end: str, kernels: str, tmp_path:
     given = [sys.executable, "-c", BEGIN + ENDS[end]]
     done = subprocess.run(given, capture_output=True, text=True, timeout=WATCHDOG, env=environment, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (CODE, "", ""), end
+
+
+AT_THE_END = """
+import atexit, builtins, rho, numpy as np
+
+class Last:
+    function = rho.compile("{+/⍵×2}")
+
+    def __del__(self):
+        print(float(self.function(np.arange(5.0))))
+        print(self.function(np.ones((2, 3))).tolist())
+
+last = Last()
+last.function(np.arange(5.0))
+"""
+
+
+KEPT = ["", "builtins.last = last", "last.last = last", "atexit.register(lambda: last.function(np.ones((2, 3))))"]
+
+
+@pytest.mark.parametrize("kept", KEPT)
+@pytest.mark.parametrize("kernels", ["off", "always"])
+def test_a_call_while_python_ends(kept: str, kernels: str) -> None:
+    """Types that have been prepared are computed; of new ones it is said what to do, as Python loads no modules then."""
+    given = [sys.executable, "-c", f"{AT_THE_END}{kept}\n"]
+    environment = {**os.environ, "RHO_KERNELS": kernels, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    done = subprocess.run(given, capture_output=True, text=True, timeout=WATCHDOG, env=environment, check=False)
+    assert (done.returncode, done.stdout.split("\n")[0]) == (0, "20.0"), done
+    if "atexit" in kept:
+        assert (done.stdout, done.stderr) == ("20.0\n[6.0, 6.0]\n", "")
+    else:
+        assert "ImportError" not in done.stderr and "Python is ending" in done.stderr and "atexit.register" in done.stderr
