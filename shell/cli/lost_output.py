@@ -48,7 +48,7 @@ class _Messages(io.FileIO):
 
 def messages_of_process() -> None:
     """`sys.stderr` drops what cannot be written, if it is the process's first one."""
-    if sys.stderr is sys.__stderr__:
+    if sys.stderr is sys.__stderr__ and sys.stderr is not None:
         raw = _Messages(sys.stderr.fileno(), "w", closefd=False)
         sys.stderr = io.TextIOWrapper(io.BufferedWriter(raw), "utf-8", "backslashreplace", line_buffering=True)
 
