@@ -76,13 +76,14 @@ HABITS: tuple[Habit, ...] = (
           "nothing is imported: functions are glyphs, and `use stats` gives a library", ""),
     Habit(_START + rf"def[ \t]+(?P<f>{NAME})[ \t]*\((?P<p>[^()\n]*)\)[ \t]*:[ \t]*(?:return\b)?(?P<v>[^\n⋄]*))",
           "a function is `{…}` with `⍵` for its argument (`⍺` is the left one), and its last expression is its value",
-          lambda g: f"{g['f']} ← {function_of(g['p'], g['v']) if g['v'].strip() else '{…⍵…}'}"),
+          lambda g: f"{g['f']} ← {function_of(g['p'], g['v'], g.known.of_parameters()) if g['v'].strip() else '{…⍵…}'}"),
     Habit(r"(?<![\w.])(?P<all>(?:list\((?=(?:map|filter)\())?(?:map|filter)\([ \t]*lambda\b"
           rf"(?:[^()\n⋄]|{GIVEN})*\)(?:(?<=\)\))\))?)",
           "`f¨x` is f of each item, and `m⌿x` keeps what a mask m says", read_whole),
     Habit(r"lambda[ \t]*(?P<p>[^:\n]*):[ \t]*"
           rf"(?P<v>(?:[^()\[\],\n⋄]|{GIVEN}|\[[^\[\]\n]*\])*[^\s()\[\],\n⋄]|[^()\[\],\n⋄]*{GIVEN})",
-          "a function is `{…}` with `⍵` for its argument (`⍺` is the left one)", lambda g: function_of(g["p"], g["v"])),
+          "a function is `{…}` with `⍵` for its argument (`⍺` is the left one)",
+          lambda g: function_of(g["p"], g["v"], g.known.of_parameters())),
     Habit(_START + rf"for\b[ \t]*(?:(?P<i>{NAME})[ \t]+in\b[ \t]*(?P<x>[^:\n⋄]+)(?::(?P<v>[^\n⋄]*))?|{_REST}))",
           "there is no `for`: `f¨x` is f of each item, `f/x` folds, `f⍣n` repeats, and `{…⍺…}⍣(⍳n)` counts", each_of),
     Habit(_START + rf"while\b{_REST})", "there is no `while`: `f⍣(n ⋄ p)` repeats f until p holds, n times at most",

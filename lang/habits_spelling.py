@@ -8,15 +8,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
+from .foreign_domains import Known
 from .habits_functions import CALLS, JOINED, WORDS
 
 
 class Groups(dict[str, str]):
-    """What a pattern found, by the names of its groups, and how many axes the names of the program have."""
+    """What a pattern found, by the names of its groups, and what is known at that place."""
 
-    def __init__(self, found: Mapping[str, str], ranks: Mapping[str, int]) -> None:
+    def __init__(self, found: Mapping[str, str], known: Known) -> None:
         super().__init__(found)
-        self.ranks = ranks
+        self.known = known
 
 
 NAME = r"[A-Za-z_]\w*"
@@ -27,13 +28,13 @@ _MEANT_ELSEWHERE = "…"
 """Stands in a fix for what its writer has to say anew: such a fix is words without an edit."""
 
 
-def expression(text: str, ranks: Mapping[str, int]) -> str:
+def expression(text: str, known: Known) -> str:
     """The text of another language's expression in Rho."""
     from .foreign import rho_of
 
     if not is_power(text):
         return _MEANT_ELSEWHERE
-    return rho_of(text.replace("^", "**"), ranks) or _MEANT_ELSEWHERE
+    return rho_of(text.replace("^", "**"), known) or _MEANT_ELSEWHERE
 
 
 def is_power(text: str) -> bool:
@@ -57,7 +58,7 @@ def applied(found: Groups) -> str:
     from .foreign import rho_of
 
     word, asked = found["w"], found["all"].replace("⍵", "omega_").replace("⍺", "alpha_")  # names that Python can read
-    text = rho_of(asked, found.ranks)
+    text = rho_of(asked, found.known)
     if text is None and re.search(_BY_NAME, asked):
         return _MEANT_ELSEWHERE
     if text is None or text == asked:
@@ -69,12 +70,12 @@ def applied(found: Groups) -> str:
     return f"({text})" if found["after"] else text
 
 
-def function_of(parameters: str, body: str) -> str:
+def function_of(parameters: str, body: str, known: Known) -> str:
     """A dfn of one or two parameters; "…" for a body that prints, assigns or has no spelling of its own here."""
     names = re.findall(NAME, parameters)
     if body == _MEANT_ELSEWHERE:
         return "{…}"
-    body = _MEANT_ELSEWHERE if re.search(r"\bprint|(?<![=!<>])=(?!=)", body) else expression(body, {})
+    body = _MEANT_ELSEWHERE if re.search(r"\bprint|(?<![=!<>])=(?!=)", body) else expression(body, known)
     if body == _MEANT_ELSEWHERE:
         return "{…⍵…}"
     for name, argument in zip(names, "⍵" if len(names) == 1 else "⍺⍵", strict=False):
@@ -92,8 +93,9 @@ def each_of(found: Groups) -> str:
         return "{…⍵…}¨x"
     body = found.get("v") or _MEANT_ELSEWHERE
     if re.search(r"[(\[]|\.[A-Za-z]", body) and not re.match(r"[ \t]*(?:range|\[)", found["x"]):
-        return f"{{…⍵…}}¨{expression(found['x'], found.ranks)}"  # of the rows of a matrix
-    return f"{function_of(found['i'], body)}¨{expression(found['x'], found.ranks)}"
+        return f"{{…⍵…}}¨{expression(found['x'], found.known)}"  # of the rows of a matrix
+    items = expression(found["x"], found.known)
+    return f"{function_of(found['i'], body, found.known.with_item(found['i'], items))}¨{items}"
 
 
 ATOM = r"[A-Za-z_]\w*|\d+"
@@ -101,7 +103,7 @@ ATOM = r"[A-Za-z_]\w*|\d+"
 
 def read_whole(found: Groups) -> str:
     """A part that is an expression of Python."""
-    text = expression(found["all"], found.ranks)
+    text = expression(found["all"], found.known)
     return f"({text})" if found["after"] and text != _MEANT_ELSEWHERE and not re.fullmatch(r"\w+\[[^\[\]]*\]", text) else text
 
 
@@ -136,12 +138,12 @@ def transposed(found: Groups) -> str:
 
 def changed_by(found: Groups) -> str:
     glyph = {"*": "×", "/": "÷", "&": "∧", "^": "*"}.get(found["f"], found["f"])
-    value = expression(found["v"], found.ranks) if is_power(found["f"] + "=" + found["v"]) else _MEANT_ELSEWHERE
+    value = expression(found["v"], found.known) if is_power(found["f"] + "=" + found["v"]) else _MEANT_ELSEWHERE
     return f"{found['x']} {glyph}← {value}"
 
 
 def assigned(found: Groups) -> str:
-    return f"{found['x'] if 'x' in found else found['w']} ← {expression(found['v'], found.ranks)}"
+    return f"{found['x'] if 'x' in found else found['w']} ← {expression(found['v'], found.known)}"
 
 
 def both_sides(glyph: str) -> Callable[[Groups], str]:

@@ -10,11 +10,12 @@ Neighbours: `habits` (the table); `shell.session` and `shell.lsp.documents` (who
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from .codes import Code
 from .diagnostics import Diagnostic, Edit, Fix, Severity
+from .foreign_domains import Judge, Known
 from .habits import Habit, rows
 from .habits_functions import KINDS_OF_WORDS, REMARKS, TOLD
 from .habits_spelling import NAME, Groups, by_name, expression
@@ -24,10 +25,11 @@ NOTE = Code.N001
 
 
 def explained(
-    diagnostics: Sequence[Diagnostic], sources: Mapping[str, Source], ranks: Mapping[str, int]
+    diagnostics: Sequence[Diagnostic], sources: Mapping[str, Source], judge: Callable[[Source], Judge]
 ) -> tuple[Diagnostic, ...]:  # fmt: skip
-    """The diagnostics, errors that come of a habit in its words; `ranks`: how many axes the names of the program have."""
+    """The diagnostics, errors that come of a habit in its words; `judge`: what is known of expressions in a source."""
     masked: dict[str, str] = {}
+    judges: dict[str, Judge] = {}
     told: list[Diagnostic] = []
     for found in diagnostics:
         source = sources.get(found.span.file) if found.is_error and len(told) < _MOST else None
@@ -35,8 +37,8 @@ def explained(
             told.append(found)
             continue
         if found.span.file not in masked:
-            masked[found.span.file] = unquoted(source.text)
-        told.append(_explanation(found, source, masked[found.span.file], ranks) or found)
+            masked[found.span.file], judges[found.span.file] = unquoted(source.text), judge(source)
+        told.append(_explanation(found, source, masked[found.span.file], judges[found.span.file]) or found)
     return tuple(told)
 
 
@@ -51,7 +53,7 @@ _REACH, _MOST = 300, 50
 """Characters around an error that are looked at, and errors that are looked into: patterns cost the square of the one."""
 
 
-def _explanation(error: Diagnostic, source: Source, text: str, ranks: Mapping[str, int]) -> Diagnostic | None:
+def _explanation(error: Diagnostic, source: Source, text: str, judge: Judge) -> Diagnostic | None:
     first = text.rfind("\n", 0, error.span.start) + 1
     last = text.find("\n", error.span.end)
     line, at = text[first : last if last >= 0 else len(text)], error.span.start - first
@@ -60,7 +62,7 @@ def _explanation(error: Diagnostic, source: Source, text: str, ranks: Mapping[st
             continue
         for match in _matches(pattern, line, max(0, at - _REACH), at + _REACH):
             if _causes(match, error, first) and not (row.says == "" and _is_defined(match["w"], text)):
-                return _told(row, match, source, first, error, ranks)
+                return _told(row, match, source, first, error, judge)
     return None
 
 
@@ -104,7 +106,7 @@ def notes(source: Source, diagnostics: Iterable[Diagnostic] = ()) -> tuple[Diagn
                 if not any(first < end and start < last for first, last in spans):
                     spans.append((start, end))
                     note = Diagnostic(NOTE, "", Span(source.name, base, base), Severity.NOTE)
-                    told.append(_told(row, match, source, base, note, {}))
+                    told.append(_told(row, match, source, base, note, None))
     return tuple(sorted(told, key=lambda one: one.span.start))
 
 
@@ -126,17 +128,18 @@ def _in_ascii(text: str) -> Iterable[tuple[int, str]]:
 
 
 def _told(
-    row: Habit, match: re.Match[str], source: Source, base: int, found: Diagnostic, ranks: Mapping[str, int]
+    row: Habit, match: re.Match[str], source: Source, base: int, found: Diagnostic, judge: Judge | None
 ) -> Diagnostic:  # fmt: skip
     """What a row says of a place, with its fix."""
     start, end = match.span("all" if "all" in match.re.groupindex else 0)
     groups = [name for name in match.re.groupindex if match[name] is not None]
-    given = Groups({name: source.text[base + match.start(name) : base + match.end(name)] for name in groups}, ranks)
+    known = Known(judge, qualifies=judge is None, before=source.text[: base + match.string.rfind("⋄", 0, start) + 1])
+    given = Groups({name: source.text[base + match.start(name) : base + match.end(name)] for name in groups}, known)
     given["after"] = re.split(r"[\n⋄)\]}]", match.string[end:], maxsplit=1)[0].strip()
     written = row.write.format_map(given) if isinstance(row.write, str) else row.write(given) if row.write is not None else None
     span = Span(source.name, base + start, base + end)
     sure = written is not None and "…" not in written
-    if written is not None and (whole := _statement_around(match, source, base, span, written, ranks)) is not None:
+    if written is not None and (whole := _statement_around(match, source, base, span, written, known)) is not None:
         if "…" in whole[1]:
             sure = False  # a part alone would not mean the same
         else:
@@ -144,7 +147,7 @@ def _told(
     says = row.says or TOLD.get(given["w"]) or f"there is no `{given['w']}`"
     if written in (None, "…"):
         says += by_name(given.get("all", "")) if "w" in given else ""
-        return replace(found, message=says, span=span, label="", labels=(), notes=(), fixes=())
+        return replace(found, message=says, span=span, label="", labels=(), notes=tuple(known.differs), fixes=())
     needed = [] if not sure else _libraries(written, source.text)
     shown = f"write `{written.strip()}`" if written.strip() else "leave it out"
     if needed:
@@ -152,8 +155,7 @@ def _told(
     says = says if f"`{written}`" in says else f"{says}; {shown}"
     edits = (*(_use(name, source) for name in needed), Edit(span, written)) if sure else ()
     remark = REMARKS.get(given.get("w", ""))
-    axis = re.search(r"\b(?:axis|dim)[ \t]*=[ \t]*1\b", given.get("all", ""))
-    notes = ((remark,) if remark else ()) + (("axis 1 is taken to be the last one, as of a matrix",) if axis and sure else ())
+    notes = (*((remark,) if remark else ()), *(known.said if sure else known.differs))
     return replace(found, message=says, span=span, label="", labels=(), notes=notes, fixes=(Fix(shown, edits),))
 
 
@@ -174,7 +176,7 @@ _HEAD = re.compile(rf"[ \t]*(?:(?P<x>{NAME})[ \t]*(?P<f>←|<-|:=|=(?!=))[ \t]*)
 
 
 def _statement_around(
-    match: re.Match[str], source: Source, base: int, part: Span, written: str, ranks: Mapping[str, int]
+    match: re.Match[str], source: Source, base: int, part: Span, written: str, known: Known
 ) -> tuple[Span, str] | None:  # fmt: skip
     """The statement around a part and how Rho writes it, if it is Python that means something else where only the part is written
     anew: it is repaired as one.  Of an assignment by `←` only the value is another's."""
@@ -189,7 +191,7 @@ def _statement_around(
     value = source.text[base + at : base + at + len(line[at:last].rstrip())]
     if not value.isascii() or not is_computed(value) or (name is None and (at, at + len(value)) == (start, end)):
         return None
-    whole = expression(value, ranks)
+    whole = expression(value, known)
     if name is not None and head is not None:
         return Span(source.name, base + head.start("x"), base + at + len(value)), f"{name} ← {whole}"
     alone = f"{value[: start - at]}{written}{value[end - at :]}"

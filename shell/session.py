@@ -10,7 +10,7 @@ NumPy and the back ends are imported by `load` and later steps, never by `check`
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..lang.diagnostics import Diagnostic, RhoError
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ..backend.schedule.plan.model import Plan
     from ..backend.schedule.plan.parts import PlannedFile
     from ..backend.schedule.streams.scratch import Scratch
+    from ..lang.foreign_domains import Judge
     from ..typechecker.core_blocks import Core
     from .cli.requests import Request
     from .execution.loading import InputFile
@@ -67,7 +68,13 @@ class Session:
             return Checked(source, None, error.diagnostics, sources)
         sources = {one.name: one for one in (*loader.sources, source)}
         core, diagnostics = with_blocks(found.core, found.diagnostics, self.devices)
-        return Checked(source, core, told(diagnostics, source, sources, found.ranks), sources, found)
+
+        def judging(of: Source) -> Judge:
+            from ..typechecker.judging import Judging
+
+            return Judging((checker or self.checker()).beside, loader.load, of.name)
+
+        return Checked(source, core, told(diagnostics, source, sources, judging), sources, found)
 
     def load(
         self, checked: Checked, request: Request, detail: PlanDetail = PlanDetail.STEPS, scheduling: Scheduling | None = None
@@ -240,13 +247,13 @@ def with_blocks(
 
 
 def told(
-    diagnostics: Sequence[Diagnostic], main: Source, sources: Mapping[str, Source], ranks: Mapping[str, int]
+    diagnostics: Sequence[Diagnostic], main: Source, sources: Mapping[str, Source], judging: Callable[[Source], Judge]
 ) -> tuple[Diagnostic, ...]:  # fmt: skip
     """Diagnostics as people are told them: the program's own first, each file's from top to bottom, habits explained."""
     if any(found.is_error for found in diagnostics):
         from ..lang.habits_told import explained
 
-        diagnostics = explained(diagnostics, sources, ranks)
+        diagnostics = explained(diagnostics, sources, judging)
     return tuple(sorted(diagnostics, key=lambda d: (d.span.file != main.name, d.span.file, d.span.start)))
 
 

@@ -51,12 +51,6 @@ class CheckResult:
                 found[name] = "function"
         return found
 
-    @property
-    def ranks(self) -> Mapping[str, int]:
-        """How many axes the top-level values have."""
-        entries = self.elaborated.names.items()
-        return {name: len(entry.type.shape) for name, entry in entries if isinstance(entry, Operand) and not entry.poisoned}
-
     def drops_left(self, name: str) -> bool:
         """Is it a top-level function that drops a left argument?"""
         return drops_left(self.elaborated.names.get(name))

@@ -10,6 +10,7 @@ One checker serves one loader of modules and one strictness; it is not to be use
 from __future__ import annotations
 
 from ..lang.parser import Parsed
+from ..lang.properties import cached_property
 from ..lang.source import Source
 from .check import CheckResult, LoadModule, check, no_modules
 from .elaborate import programs
@@ -24,6 +25,11 @@ class Checker:
         self._strict = strict
         self._index_origin = index_origin
         self._memory = Memory()
+
+    @cached_property
+    def beside(self) -> Checker:
+        """A checker of other texts by the same rules, so that this one's memory stays with its program."""
+        return Checker(self._load_module, strict=self._strict, index_origin=self._index_origin)
 
     def read(self, source: Source, load_module: LoadModule | None = None) -> Parsed:
         """This version with what its names stand for, without checking it."""

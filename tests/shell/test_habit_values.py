@@ -35,7 +35,7 @@ PYTHON = (
     "np.remainder(x, 2)", "np.floor_divide(x, 2)", "np.add(x, 1)", "np.subtract(x, 1)", "np.multiply(x, 2)",
     "np.divide(x, 2)", "np.negative(x)", "np.logical_and(b, b)", "np.logical_or(b, b)", "np.logical_not(b)",
     "np.count_nonzero(x > 2)", "np.flatnonzero(x > 2)", "np.isin(x, [1, 5])", "np.ptp(x)", "np.average(y)", "np.bincount(x)",
-    "np.searchsorted(x, 3)", "np.repeat(x, 2)", "np.flip(x)", "np.fliplr(A)", "np.flipud(A)", "np.rot90(A)",
+    "np.searchsorted([1, 3, 4], 3)", "np.repeat(x, 2)", "np.flip(x)", "np.fliplr(A)", "np.flipud(A)", "np.rot90(A)",
     "np.stack([x, x])", "np.column_stack([x, x])", "np.triu(Q)", "np.tril(Q)", "np.tri(3)", "np.take(x, [0, 1])",
     "np.transpose(A)", "np.isfinite(y)", "np.isinf(y)", "np.nansum(y)", "np.linalg.solve(Q, y[:2])", "np.fft.fft(y)",
     "np.array([1, 2, 3])", "np.array([[1, 2], [3, 4]])", "np.array_equal(x, x)", "np.allclose(x, x)", "np.copy(x)",
@@ -64,7 +64,8 @@ PYTHON = (
     "A[A > 2]", "A[(A > 2) & (A < 5)]", "A[A.sum(axis=1) > 9]", "A[:, [0, 2]]", "A[:, x[:3] > 2]", "x.argsort()[::-1]",
     "sorted(x)[:2]", "sorted(x)[::-1]", "np.sort(x)[1:3]", "x.astype(int).sum()", "A.sum(axis=0).max()",
     "np.average(x, weights=y)", "np.tile(A, 2)", "np.take(A, [0, 1])",
-    "np.where(A > 2)[0]", "np.where(A > 2)[1]", "np.nonzero(A - 1)[0]", "np.round(y, 1)", "y.round(2)", "np.round(A / 7, 2)",
+    "np.where(A > 2)[0]", "np.where(np.outer(x, x) > 2)[0]",
+    "np.where(A > 2)[1]", "np.nonzero(A - 1)[0]", "np.round(y, 1)", "y.round(2)", "np.round(A / 7, 2)",
     "np.roll(A, 1, axis=0)", "np.roll(A, -2, axis=1)", "x[(x > 1) & (x < 5)]",
 )  # fmt: skip
 ELSEWHERE = {
@@ -106,9 +107,10 @@ def test_a_fix_has_the_value_that_is_meant(typed: str, python: str) -> None:
 
 UNSURE = (
     "x ^ y", "z = x ^ y", "n ^= x", "~x", "x[~x]", "np.invert(x)", "np.subtract.reduce(x)", "np.logical_and.reduce(b)",
-    "np.where(np.outer(x, x) > 2)[0]", "A.sum(axis=(0, 1))", "sum(A, dims=1)", "round(2.567, 2)", "A.mean(axis=1, keepdims=True)",
+    "A.sum(axis=(0, 1))", "sum(A, dims=1)", "round(2.567, 2)", "A.mean(axis=1, keepdims=True)",
     "A - A.mean(axis=1, keepdims=True)", "np.searchsorted(x, 3, side='right')", "np.linspace(0, 1, 5, endpoint=False)",
     "np.average(A, axis=0, weights=y)", "x.reshape(5, 1, order='F')", "torch.std(x)",
+    "np.searchsorted(x, 3)",
     "np.diag(x)", "np.interp(2, x, y)", "np.pad(x, 1)", "np.delete(x, 1)", "np.fmod(x, 2)", "math.e", "x.dtype",
     "map(lambda a: print(a), x)", "[r.sum() for r in A]",
     "A[[0, 1], [1, 2]]", "std(x)", "var(x)", "int('12')",
