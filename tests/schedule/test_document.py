@@ -113,3 +113,27 @@ def test_a_tick_is_a_tick_where_all_times_are_multiples() -> None:
         "edges": [{"from": "p0", "to": "p1"}, {"from": "p0", "to": "p2"}],
     }  # fmt: skip
     assert answer_of(value).schedule.makespan == 4 == Document(value).shortest()
+
+
+@pytest.mark.parametrize("chunks", [2, 3])
+def test_phases_are_cut_differently_where_equal_chunks_do_not_fit(chunks: int) -> None:
+    """A phase is cut for its scratch; the chunks of another one beside it, which fits, would lie among them."""
+    value = {
+        "schema": "instance/1", "devices": [{"id": "d0", "mem": 12, "sync": 1, "home": True}], "chunks": chunks,
+        "phases": [{"id": "p0", "ticks": {"d0": 1}, "out_bytes": 6, "rows": 3, "scratch": 8},
+                   {"id": "p1", "ticks": {"d0": 2}, "out_bytes": 2, "rows": 3, "ready": 1}],
+        "edges": [],
+    }  # fmt: skip
+    found = answer_of(value)
+    assert found.schedule is not None and wrong(value, found) is None
+    assert chunks == 3 or found.schedule.makespan == Document(value).shortest()
+
+
+def test_rows_are_cut_anywhere_where_equal_chunks_do_not_fit() -> None:
+    """Of five rows equal halves are two and three: three with their scratch, and then two, do not fit."""
+    phases = [{"id": "p", "ticks": {"a": 5}, "out_bytes": 5, "rows": 5, "scratch": 15}]
+    for memory in range(9, 16):
+        devices = [{"id": "a", "home": True, "mem": memory}]
+        value = {"schema": "instance/1", "devices": devices, "phases": phases, "edges": [], "chunks": 2}
+        best = Document(value).shortest()
+        assert (answer_of(value).schedule is None) is (best is None), memory

@@ -18,7 +18,7 @@ from .oracle import shortest
 
 
 def drawn(random: Random, size: int) -> Problem:
-    devices = (DeviceGroup("p", "p", 2, home=True, memory=random.choice((None, 30)), sync=size * random.randint(0, 1)),)
+    devices = (DeviceGroup("p", "p", 2, home=True, memory=random.choice((None, 45)), sync=size * random.randint(0, 1)),)
     phases = tuple(
         PhaseTask(
             f"t{i}", {"p": Ticks(((1, size * random.randint(1, 9)),))}, out_bytes=random.randint(1, 9), ready=size * (i % 2)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import chain, combinations, islice, pairwise, permutations, product
 from typing import Final
 
 from ..answer import Decisions, Mode, Schedule
@@ -28,6 +28,10 @@ STARTS: Final = 4
 """Plans whose shards are cut."""
 SEARCH: Final = Budget(200, 0, without=frozenset(("fewer-devices", "slivers")))
 """For the plans without limits."""
+MOST_ORDERED: Final = 4
+MOST_ROWS: Final = 5
+MOST_TRIED: Final = 1_000
+"""Phases, rows of a phase, and plans up to which every cut and every order is tried where equal chunks lead to no schedule."""
 SHARE: Final = 5
 """Chunks are tried where copies take one part in so many of the schedule."""
 
@@ -119,6 +123,8 @@ def _in_chunks(context: Context) -> None:
         _cut(context, start)
     for candidate in at_home(context.costs) if found.schedule is None else ():
         _cut(context, candidate.decisions)
+    if found.schedule is None:
+        _cut_anywhere(context, tuple(different.values()))
     if found.schedule is not None and len(found.schedule.shards) > len(timer.problem.phases):
         _mend(context, decisions_of(timer.problem, found.schedule))
 
@@ -134,6 +140,36 @@ def _cut(context: Context, start: Decisions) -> None:
             if made is not None and best is not None and made >= best:
                 break
             best = made if made is not None else best
+
+
+def _cut_anywhere(context: Context, starts: Sequence[Decisions]) -> None:
+    """Where equal chunks do not fit: any cuts of few rows, other ones in each phase, in any order of few phases, up to the first
+    schedule."""
+    timer, found = context.timer, context.found
+    phases = range(len(timer.problem.phases))
+    able = [p for p in sorted(chunked(timer.problem)) if not timer.problem.phases[p].effect]
+    if len(phases) > MOST_ORDERED or any(timer.problem.phases[p].rows > MOST_ROWS for p in able):
+        return
+    modes = dict.fromkeys(one.modes for one in (*starts, *(home.decisions for home in at_home(context.costs))))
+    tried = (
+        Decisions(tuple(cut), order)
+        for whole in modes
+        for cut in product(*(_cuts(whole[p], timer.problem.chunks if p in able else 1) for p in phases))
+        for order in permutations(phases)
+    )
+    for decisions in islice(tried, MOST_TRIED):
+        found.offer(retime(timer, "chunks of any rows", decisions).schedule)
+        if found.schedule is not None:
+            return
+
+
+def _cuts(mode: Mode, most: int) -> list[Mode]:
+    """A mode with each shard in one to `most` chunks, the fewest first."""
+    ways: list[list[Mode]] = []
+    for device, own in mode:
+        places = [cut for count in range(min(most, own)) for cut in combinations(range(1, own), count)]
+        ways.append([tuple((device, stop - start) for start, stop in pairwise((0, *cut, own))) for cut in places])
+    return sorted((tuple(chain(*parts)) for parts in product(*ways)), key=len)
 
 
 def counts(problem: Problem) -> list[int]:
