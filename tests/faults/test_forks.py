@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 
 import pytest
 from share import SEED, repeats
@@ -34,7 +35,7 @@ warnings.simplefilter("ignore")
 seed, forks = map(int, sys.argv[1:])
 functions = [rho.compile(text) for text in ("{+/⍵×2}", "{(⍉⍵)+.×⍵}", "{⍵[⍋⍵]}", "{+⍀⍵}", "{⍵×⍤1⊢⍵}")]
 ranks = [1, 2, 1, 2, 2]
-over = threading.Event()
+over, going, begun = threading.Event(), threading.Event(), threading.Semaphore(0)
 errors = []
 
 def call(chance):
@@ -65,6 +66,8 @@ def go_on(work, seed):
     chance = random.Random(seed)
     try:
         while not over.is_set():
+            going.wait()
+            begun.release()
             work(chance)
     except BaseException as error:
         errors.append(repr(error))
@@ -78,10 +81,17 @@ works = [call, evaluate, prove, call]
 threads = [threading.Thread(target=go_on, args=(work, seed * 100 + at), daemon=True) for at, work in enumerate(works)]
 for thread in threads:
     thread.start()
+moments = random.Random(seed)
 for number in range(forks):
-    said = of_child(lambda: child(number))
+    going.set()
+    for _ in works:
+        begun.acquire(timeout=WATCHDOG)
+    for _ in range(moments.randrange(100_000)):
+        pass
+    said = of_child(lambda: child(number), going.clear)  # who is at work while it forks matters, and not who is afterwards
     assert said == "good", (seed, number, said)
 over.set()
+going.set()
 for thread in threads:
     thread.join(WATCHDOG)
     assert not thread.is_alive(), "a thread of the parent waits"
@@ -90,8 +100,8 @@ print("good")
 """
 
 
-def of_child(work: object) -> str:
-    """What a forked child says of the work: `good`, its error, or that it hangs."""
+def of_child(work: object, forked: Callable[[], None] = lambda: None) -> str:
+    """What a forked child says of the work: `good`, its error, or that it hangs; its parent calls `forked`."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -102,6 +112,7 @@ def of_child(work: object) -> str:
             said = repr(error)
         os.write(writing, said.encode())
         os._exit(0)
+    forked()
     os.close(writing)
     ready, _, _ = select.select([reading], [], [], WATCHDOG)
     if not ready:
