@@ -116,13 +116,20 @@ class _Calls(Expressions):
         if glyph is None:
             raise NoSpelling
         if way == "outer" and len(node.args) == 2 and not node.keywords:
-            return f"{self.operand(node.args[0])}∘.{glyph[1]}{self.write(node.args[1])}"
+            both = self.known.facts(list(map(self.operand, node.args)))
+            text = without_ranks(CALLS[function, 2])
+            self.require(text, both)
+            return self.typed(text, f"{self.operand(node.args[0])}∘.{glyph[1]}{self.write(node.args[1])}", both, False)
         given = [*node.args, *(one.value for one in node.keywords if one.arg == "axis")]
         axis = self.write(given[1]) if len(given) == 2 else "0"
         if way == "outer" or glyph[1] not in "+×⌈⌊" or len(given) != len(node.args) + len(node.keywords) or len(node.args) == 0:
             raise NoSpelling  # other functions give another value folded from the right
         ways = {"0": "⌿⍀", "1": "/\\", "¯1": "/\\"}
-        return f"{glyph[1]}{self.certain(ways.get(axis))['ra'.index(way[0])]}{self.operand(given[0])}"
+        operand = self.operand(given[0])
+        facts = self.known.facts([operand])
+        self.require(_ALONG[axis == "1"], facts)
+        kind = Spelling(function, "", "+" if glyph[1] in "+×" else "=")
+        return self.typed(kind, f"{glyph[1]}{self.certain(ways.get(axis))['ra'.index(way[0])]}{operand}", facts, False)
 
     def along(self, word: str, given: Sequence[ast.expr], axis: str) -> str:
         """A function along an axis: the first, or the last, which the second of a matrix is."""
@@ -149,7 +156,7 @@ class _Calls(Expressions):
         if function is None or axis not in ("1", "¯1"):
             raise NoSpelling
         plain = function.replace("⌿", "/").replace("⍀", "\\").replace("⊖", "⌽")
-        return plain + operand if re.fullmatch(r"[^\w{(]+|2-⍨/|.*≠", plain) else f"({function}⍤1) {operand}"
+        return plain + operand if word not in ROWS and re.fullmatch(r"[^\w{(]+|2-⍨/|.*≠", plain) else f"({function}⍤1) {operand}"
 
     def converted(self, kind: str, value: ast.expr) -> str:
         """Items of another type."""

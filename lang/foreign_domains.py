@@ -103,8 +103,10 @@ def without_ranks(text: str) -> str:
     """A spelling whose domain says nothing of axes: what it asks for along one of them."""
     if not isinstance(text, Spelling):
         return text
-    domain = " | ".join(" ".join(word for word in one.split() if not word.isdigit()) for one in text.domain.split("|"))
-    return Spelling(text, "" if "" in domain.split(" | ") else domain, text.gives, text.differs)
+    domain = " | ".join(
+        " ".join(word for word in one.split() if not word.isdigit() and word != "fits") for one in text.domain.split("|")
+    )
+    return Spelling(text, "" if any(not one.strip("; ") for one in domain.split("|")) else domain, text.gives, text.differs)
 
 
 def holds(domain: str, facts: Sequence[Fact | None]) -> bool:

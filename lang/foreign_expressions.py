@@ -31,6 +31,7 @@ _ITEM: Final = re.compile(r"[^\W\d]\w*|¯?[\d.]+(?: ¯?[\d.]+)*|\([^()]*\)|'[^']
 
 _COUNT: Final = Spelling("", "0 i ≥0", "", "a negative bound counts from the end there")
 _NOT: Final = Spelling("~", "b", "b", "of integers it turns all bits, which `⎕bnot n` does")
+_NOT_SO: Final = Spelling("~", "b", "b", "of other numbers it is `0=`")
 
 
 class NoSpelling(Exception):
@@ -61,8 +62,8 @@ class Expressions:
                 return f"¯{self.write(number)}"
             case ast.UnaryOp(ast.USub(), value):
                 return self.prefixed(WORDS["negative"], value)
-            case ast.UnaryOp(ast.Not() | ast.Invert(), value):
-                return self.prefixed(_NOT, value)
+            case ast.UnaryOp(ast.Not() | ast.Invert() as operator, value):
+                return self.prefixed(_NOT if isinstance(operator, ast.Invert) else _NOT_SO, value)
             case ast.List(items):
                 return self.listed(items)
             case ast.Tuple([_, *_] as items):

@@ -154,7 +154,14 @@ def both_sides(glyph: str) -> Callable[[Groups], str]:
 def between_percents(found: Groups) -> str:
     """The functions of R between `%`."""
     a, b = found["a"], found["b"]
-    return {"in": f"{a}∊{b}", "o": f"{a}∘.×{b}", "*": f"{a}+.×{b}", "/": f"⌊{a}÷{b}", "": f"{b}|{a}"}[found["f"]]
+    if found["f"] in ("in", "o"):
+        return {"in": f"{a}∊{b}", "o": f"{a}∘.×{b}"}[found["f"]]
+    return operated({"*": "@", "/": "//", "": "%"}[found["f"]])(found)
+
+
+def operated(operator: str) -> Callable[[Groups], str]:
+    """An operator between two items."""
+    return lambda found: expression(f"{found['a']} {operator} {found['b']}", found.known)
 
 
 def item_by_item(found: Groups) -> str:

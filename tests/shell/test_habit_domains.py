@@ -1,0 +1,167 @@
+"""Fixes of NumPy's spellings over drawn arguments: a fix that is offered has NumPy's value, shape and, but for a note, its kind.
+
+Each spelling is a row of the tables or an operator; arguments have ranks 0 to 3, are truth values, integers or floats with
+NaN, ∞, zeros, ties and no items at all, and come as inputs (of which the checker
+knows the type) or as literals (of which it knows all).
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import warnings
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from share import again, drawing, repeats
+from values import is_within
+
+import rho
+from rho.lang.diagnostics import Diagnostic
+from rho.lang.habits_functions import CALLS, FIRST, JOINED, ROWS, WORDS
+from rho.lang.source import Source
+from rho.shell.cli.fixing import fixed
+from rho.shell.session import Session
+
+SESSION = Session()
+KINDS = {"b": "bool", "i": "i64", "f": "f64"}
+INTEGERS = (-3, -2, -1, 0, 0, 1, 1, 2, 2, 3, 4, 5, 7, 2**53 + 1)
+FLOATS = (-2.5, -1.5, -0.5, 0.0, 0.49999999999999994, 0.5, 1.0, 1.0, 2.0, 2.5, 7.25, math.inf, -math.inf, math.nan)
+NUMBERS = ("0", "1", "2", "3", "-1", "2.5", "0.5", "10")
+OPERATORS = ("%", "//", "+", "-", "*", "**", "@", "&", "|", "<<", ">>", "==", "!=", "<", "<=", ">", ">=")
+SLICES = (
+    "[0]",
+    "[-1]",
+    "[:2]",
+    "[1:]",
+    "[:-1]",
+    "[-2:]",
+    "[1:3]",
+    "[::-1]",
+    "[:y]",
+    "[y:]",
+    "[::2]",
+    "[x > 1]",
+    "[:, 0]",
+    "[0, :]",
+)
+OUTSIDE = frozenset({"print", "array", "list", "asarray", "copy", "arange", "full", "random", "svd", "qr", "eigh", "slogdet",
+                     "fft", "ifft", "rfft", "strip", "upper", "lower", "where", "str", "int"})  # fmt: skip
+"""Those whose arguments are no arrays, or whose results are no one array."""
+
+
+def spellings() -> Iterator[str]:
+    for word in WORDS:
+        for package in ("np", "np.linalg"):
+            if word not in OUTSIDE and callable(getattr(np.linalg if package == "np.linalg" else np, word, None)):
+                yield f"{package}.{word}(x)"
+                if word in FIRST or word in ROWS:
+                    yield from (f"{package}.{word}(x, axis={axis})" for axis in (0, 1, -1))
+                break
+    for word, count in CALLS:
+        if word not in OUTSIDE and callable(getattr(np, word, None)) and (word, count) not in {("log", 2)}:
+            yield f"np.{word}({', '.join('xyz'[:count])})"
+    yield from (f"np.{word}([x, y])" for word in JOINED if hasattr(np, word))
+    yield from (f"x {operator} y" for operator in OPERATORS)
+    yield from (f"x{part}" for part in SLICES)
+    yield from ("np.where(x, y, z)", "np.where(x)[0]", "np.nonzero(x)[0]", "np.nonzero(x)", "np.zeros(3)", "np.ones((2, 3))",
+                "~x", "np.eye(3)", "np.arange(5)", "np.full((2, 3), 1.5)", "np.linspace(0, 1, 1)", "np.linspace(-1, 2.5, 4)",
+                "x.astype(int)", "x.astype(float)", "x.astype(bool)", "x.sum() / len(x)", "not x", "x > 1 and x < 4",
+                "math.floor(x)", "math.log(x, y)", "math.factorial(x)", "math.gcd(x, y)", "str(x)", "int(x)", "round(x)",
+                "max(x, y)", "divmod(x, y)", "sorted(x)", "-x", "x - np.mean(x, axis=0)", "x.T", "x.ravel()",
+                "np.add.outer(x, y)", "np.maximum.accumulate(x)", "y in x",
+                "np.tile(x, (2, 1))", "np.roll(x, (1, 1))")  # fmt: skip
+
+
+def drawn(choose: random.Random) -> NDArray[np.generic]:
+    shape = tuple([choose.choice((0, 1, 2, 2, 3, 3)) for _ in range(choose.choice((0, 0, 1, 1, 1, 2, 2, 3)))])
+    if len(shape) == 2 and choose.random() < 0.4:
+        shape = (shape[0], shape[0])
+    size, kind = math.prod(shape), choose.choice("biff")
+    items = {"b": (False, True), "i": INTEGERS[:-1] if choose.random() < 0.7 else INTEGERS,
+             "f": FLOATS[:-3] if choose.random() < 0.6 else FLOATS}[kind]  # fmt: skip
+    values = [choose.choice(items) for _ in range(size)]
+    if choose.random() < 0.3:
+        values.sort(key=lambda one: (one != one, one))
+    return np.array(values, {"b": bool, "i": np.int64, "f": float}[kind]).reshape(shape)
+
+
+def literal(value: NDArray[np.generic]) -> str:
+    kind = KINDS[value.dtype.kind]
+    written = " ".join(repr(one).replace("-", "¯").replace("nan", "⎕nan").replace("inf", "∞")
+                       for one in map({"bool": int, "i64": int, "f64": float}[kind], value.ravel()))  # fmt: skip
+    shape = " ".join(map(str, value.shape))
+    items = f"{kind} {written}" if written else f"0⍴{kind} 0"
+    return f"{shape}⍴{items}" if shape else items
+
+
+def declared(name: str, value: NDArray[np.generic]) -> str:
+    return f"input {name} : {KINDS[value.dtype.kind]}" + (f"[{' '.join(map(str, value.shape))}]" if value.shape else "")
+
+
+def arguments(typed: str, choose: random.Random) -> tuple[str, dict[str, NDArray[np.generic]]]:
+    """The spelling with numbers for some names, and values for the others."""
+    values: dict[str, NDArray[np.generic]] = {"x": drawn(choose)}
+    for name in "yz":
+        if choose.random() < 0.35 and "[" not in typed:
+            typed = typed.replace(f"({name},", f"({choose.choice(NUMBERS)},").replace(f", {name}", f", {choose.choice(NUMBERS)}")
+            typed = typed.removesuffix(f" {name}") + (f" {choose.choice(NUMBERS)}" if typed.endswith(f" {name}") else "")
+        other = drawn(choose)
+        if choose.random() < 0.5 and other.size:
+            other = np.resize(other, values["x"].shape)
+        values[name] = other
+    return typed, values
+
+
+def difference(typed: str, values: dict[str, NDArray[np.generic]], literally: bool) -> tuple[str, str]:
+    """What became of a fix (`none`, `same`, `refused`, `differs`), and how."""
+    head = "".join([(f"{name} ← {literal(one)}" if literally else declared(name, one)) + "\n" for name, one in values.items()])
+    source = Source("<habit>", f"{head}r ← {typed}\noutput r\n")
+    told: list[str] = []
+
+    def check(text: Source) -> Sequence[Diagnostic]:
+        found = SESSION.check(text).diagnostics
+        told.extend([note for one in found for note in one.notes if one.fixes and one.fixes[0].edits])
+        return found
+
+    text = fixed(source, check).source
+    checked = SESSION.check(text)
+    if text.text == source.text or not checked.accepted:
+        return "none", ""
+    plain = typed.startswith(("math.", "str(", "max("))
+    python = {name: one.item() if plain and not one.shape else one for name, one in values.items()}
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            meant = eval(typed, {"np": np, "math": math, **python})
+        meant = meant[0] if isinstance(meant, tuple) and len(meant) == 1 and isinstance(meant[0], np.ndarray) else meant
+        if isinstance(meant, tuple | list) and not meant:
+            meant = np.array([], values["x"].dtype if isinstance(meant, list) else np.int64)
+        meant = np.array(list(meant)) if isinstance(meant, str) else np.asarray(meant)
+        if meant.dtype.kind not in "bifuU":
+            return "refused", "there"
+    except Exception:
+        return "refused", "there"
+    try:
+        result = np.asarray(rho.Program(checked, SESSION).run(**({} if literally else values))["r"])
+    except rho.RhoError:
+        return "refused", "here"
+    written = text.text.removeprefix(head)
+    kinds = meant.dtype.kind != result.dtype.kind and {meant.dtype.kind, result.dtype.kind} != {"u", "i"}
+    if kinds and not any("elsewhere" in note for note in told):
+        return "differs", f"{written}: {result.dtype} for {meant.dtype}"
+    joint = np.result_type(meant, result) if meant.dtype.kind in "bif" else meant.dtype
+    if not is_within(result.astype(joint), meant.astype(joint)):
+        return "differs", f"{written}: {result!r} for {meant!r}"
+    return "same", written
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_a_fix_that_is_offered_has_the_value_that_numpy_has(part: int) -> None:
+    choose, known = drawing("habits", part), list(spellings())
+    for _ in range(repeats(750)):
+        typed, values = arguments(choose.choice(known), choose)
+        became, how = difference(typed, values, literally=choose.random() < 0.4)
+        assert became != "differs", f"{typed} of {values}\n{how}\n{again('tests/shell/test_habit_domains.py')}"
