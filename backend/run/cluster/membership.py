@@ -29,6 +29,15 @@ from ....lang.listening import ended
 from ....lang.opening import read_text
 from ....lang.source import Span
 from .asking import answer, answers
+from .certificates import (
+    CONFIGURED,
+    BadSettings,
+    check_configuration,
+    configured_security,
+    connection_context,
+    listening_context,
+    missing_settings,
+)
 from .wire import PATIENCE as SILENCE
 from .wire import Door
 
@@ -77,7 +86,10 @@ class Membership:
         self.client, self.owned = client, owned
         self.silent: dict[str, str] = {}
         """The addresses of workers that do not answer, and why."""
-        self.context: ssl.SSLContext | None = client.security.get_connection_args("client").get("ssl_context")
+        try:
+            self.context: ssl.SSLContext | None = connection_context(client.security, "client")
+        except BadSettings as error:
+            raise failed(str(error)) from None
         """Of connections to workers, None if they are not encrypted."""
 
     def members(self) -> list[Member]:
@@ -98,6 +110,8 @@ class Membership:
         for at, (address, facts) in enumerate((heard | started).items()):
             if isinstance(facts, OSError):  # a connection that ended is one too, and so is silence
                 self.silent[address] = _words(facts)
+            elif isinstance(facts, BadSettings):
+                raise failed(f"worker {address} cannot listen: {facts}")
             elif isinstance(facts, Exception):
                 raise failed(f"worker {address} cannot run Rho: {_words(facts)}")
             else:
@@ -146,9 +160,13 @@ def attach(where: object) -> Membership:
 
     BadCluster: none of these, or `distributed` is not installed.  RunFailed E710: no scheduler answers."""
     try:
+        import dask
         import distributed
+        from dask.utils import parse_timedelta
     except ImportError:
         raise BadCluster("clusters need the package `distributed`: pip install 'rho-lang[cluster]'") from None
+    except Exception as error:  # it reads its configuration when it is imported
+        raise failed(f"Dask cannot read its configuration: {_words(error)}", [CONFIGURED]) from None
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     if isinstance(where, distributed.Client):
         return Membership(where)
@@ -161,18 +179,24 @@ def attach(where: object) -> Membership:
     if not 0 < len(count) <= len(str(_MOST_LOCAL)):
         raise BadCluster(f"{text} is not possible: from 1 to {_MOST_LOCAL} workers can be started")
     try:
+        check_configuration(dask.config, parse_timedelta)
         if local is not None:
             return _unheard(lambda: _started(int(count)))
         address = _address_in(text) if text.endswith(".json") else text
         if _ADDRESS.fullmatch(address):
-            security = distributed.Security()
-            if address.startswith("tls") and security.get_connection_args("client").get("ssl_context") is None:
-                raise failed(f"the scheduler at {address} wants certificates, and Dask is configured with none")
+            security = configured_security(distributed.Security)
+            if connection_context(security, "client") is None and address.startswith("tls"):
+                missing = " and ".join(missing_settings(security, "client"))
+                raise failed(f"the scheduler at {address} wants certificates: Dask's configuration does not set {missing}")
             make = partial(distributed.Client, address, security=security, timeout=PATIENCE, set_as_default=False)
             return Membership(answer(make, PATIENCE, lambda late: late.close()))
     except ImportError as error:
         raise BadCluster(f"{text} needs what is not installed: {_words(error)}") from None
-    except (OSError, ValueError, RuntimeError) as error:
+    except BadSettings as error:
+        raise failed(str(error)) from None
+    except RunFailed:
+        raise
+    except Exception as error:  # Dask raises whatever a setting of its configuration leads to
         if local is not None:
             raise failed(f"the workers of {text} did not start: {_words(error)}; {_GUARDED}") from None
         raise failed(f"no scheduler answers at {text}: {_words(error)}") from None
@@ -235,8 +259,8 @@ def start_resident(dask_worker: Any) -> dict[str, Any]:
     host = dask_worker.address.partition("://")[2].rpartition(":")[0].strip("[]")
     if resident is None:
         arguments = [
-            dask_worker.security.get_listen_args("worker").get("ssl_context"),
-            dask_worker.security.get_connection_args("worker").get("ssl_context"),
+            listening_context(dask_worker.security, "worker"),
+            connection_context(dask_worker.security, "worker"),
         ]
         resident = dask_worker._rho_resident = Resident(host, *arguments)
     memory = dask_worker.memory_manager.memory_limit
