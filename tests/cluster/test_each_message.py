@@ -1,0 +1,118 @@
+"""A worker lost at each message of a run that writes a file: the right bytes or E710, the old file or the new, no temporary."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from share import SEED, share
+
+import rho
+from rho.backend.run.cluster.home import Cluster
+from rho.backend.run.cluster.membership import Member
+from rho.backend.run.cluster.shares import Process
+from rho.backend.run.cluster.wire import Connection, Kind, Lost, Message
+from rho.backend.run.cluster.workers import Worker, Workers
+from rho.shell.execution.clusters import Attachment
+from rho.shell.execution.profiles import this_machine
+from rho.tests.cluster.residents import Some, Threads
+from rho.tests.cluster.stored import writers
+from rho.tests.cluster.test_writing import saved_by
+
+TEXT = 'input m : f64[r c] ← "m.npy"\ns ← +⌿m\noutput y ← (m+1)÷1+⌈/|s\nschedule {\n  place y on worker\n  place s on worker\n}\n'
+OF_TIME = (Kind.PING, Kind.PONG, Kind.REST)
+WORKERS = 2
+
+
+class Counting(Workers):
+    """Counts the messages of home, both ways, without those whose number depends on time; at the last, its connection ends."""
+
+    def __init__(self, last: int) -> None:
+        super().__init__(None)
+        self.last, self.count, self.is_cut = last, 0, False
+
+    def passing(self, kind: Kind, connection: Connection) -> None:
+        if kind in OF_TIME:
+            return
+        with self.change:
+            self.count += 1
+            cut = self.count == self.last
+        if cut:
+            self.is_cut = True
+            connection.sock.shutdown(socket.SHUT_RDWR)
+
+    def connect(self, member: Member, process: Process) -> Worker:
+        known = self.connected.get(member.address)
+        worker = super().connect(member, process)
+        if worker is not known:
+            send: Callable[..., None] = worker.connection.send
+
+            def sending(kind: Kind, *given: Any) -> None:
+                self.passing(kind, worker.connection)
+                send(kind, *given)
+
+            worker.connection.send = sending  # type: ignore[method-assign]
+        return worker
+
+    def heed(self, worker: Worker, message: Message) -> None:
+        self.passing(message.kind, worker.connection)
+        super().heed(worker, message)
+
+
+def counted(threads: Threads, last: int, restarts: int) -> tuple[rho.Cluster, Counting]:
+    made, home = rho.Cluster.__new__(rho.Cluster), Cluster(Some(threads, WORKERS), this_machine(), restarts)
+    home.workers = Counting(last)
+    made.attachment = Attachment("residents of this process")
+    made.attachment.__dict__["cluster"] = home
+    return made, home.workers
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    folder = tmp_path_factory.mktemp("small")
+    np.save(folder / "m.npy", np.random.default_rng(3).standard_normal((3_000, 7)))
+    yield folder
+
+
+@pytest.mark.parametrize("restarts", [0, 3])
+@pytest.mark.parametrize("suffix", ["npy", "zarr.zip"])
+def test_a_worker_is_lost_at_a_message(threads: Threads, small: Path, tmp_path: Path, suffix: str, restarts: int) -> None:
+    target = tmp_path / f"y.{suffix}"
+    cluster, all_of_them = counted(threads, -1, restarts)
+    assert writers(saved_by(cluster, small, TEXT, target))
+    cluster.attachment.close()
+    right, ended = target.read_bytes(), set[str]()
+    assert all_of_them.count > 10
+    for last in share(range(1, all_of_them.count + 1), seed=71):
+        target.write_bytes(b"old")
+        cluster, workers = counted(threads, last, restarts)
+        try:
+            saved_by(cluster, small, TEXT, target)
+            ended.add("right")
+        except rho.RhoError as error:
+            assert [one.code.name for one in error.diagnostics] == ["E710"] and restarts == 0 and workers.is_cut, (SEED, last)
+            assert "127.0.0.1" in error.diagnostics[0].message
+            ended.add("refused")
+        finally:
+            cluster.attachment.close()
+        expected = b"old" if ended == {"refused"} else right
+        assert target.read_bytes() == expected and [path.name for path in tmp_path.iterdir()] == [target.name], (SEED, last)
+        ended.clear()
+    cluster, _ = counted(threads, -1, 0)  # the residents are free for the next home
+    saved_by(cluster, small, TEXT, target)
+    cluster.attachment.close()
+    assert target.read_bytes() == right
+
+
+def test_homes_with_wrong_tokens(threads: Threads) -> None:
+    """Those that know one of two tokens go on with one worker; those that know none are told of it."""
+    members = threads.members()[:WORKERS]
+    wrong = [replace(one, token="0" * len(one.token)) for one in members]
+    for door in (wrong[0], replace(members[0], token=""), replace(members[0], token="é" * 16)):
+        with pytest.raises(Lost):
+            Workers(None).ask([Workers(None).connect(door, Process(1))], Kind.LEASE)
